@@ -9,8 +9,8 @@
 
 namespace sinkproof::attention {
 
-/// The factor matrices of one head in the convention y = W x. Entries are exact: each double is the stored float
-/// (float16, bfloat16, float32 or float64) itself, never a rounded product.
+/// The factor matrices of one head in the convention y = W x. Entries are exact: each double is the stored
+/// float (float16, bfloat16, float32 or float64) itself, never a rounded product.
 struct HeadWeights {
   Eigen::MatrixXd query;   ///< W_Q, [d_head, n]
   Eigen::MatrixXd key;     ///< W_K, [d_head, n]
@@ -23,7 +23,8 @@ struct LayerWeights {
   std::vector<HeadWeights> heads;
 };
 
-/// What multiplies the scores q.k: an exact factor (1 in theory.md section 0 unless stated), or 1/sqrt(d_head).
+/// What multiplies the scores q.k: an exact factor (1 in theory.md section 0 unless stated), or
+/// 1/sqrt(d_head).
 struct ScoreScale {
   numeric::Rational factor = 1;
   bool inverse_sqrt_head_dimension = false;

@@ -13,7 +13,8 @@ constexpr long max_decimal_exponent = 9999;
 
 [[noreturn]] void refuse(std::string_view text) {
   std::string shown(text.substr(0, 40));
-  throw InputError("'" + shown + "' is not an exact number: write a fraction (1/200) or a decimal (0.005, 5e-3)");
+  throw InputError("'" + shown +
+                   "' is not an exact number: write a fraction (1/200) or a decimal (0.005, 5e-3)");
 }
 
 /// Consumes [0-9]*, returning the digits.
@@ -91,7 +92,9 @@ Rational parse_rational(std::string_view text) {
   return negative ? Rational(-magnitude) : magnitude;
 }
 
-std::string to_string(const Rational& value) { return value.str(); }
+std::string to_string(const Rational& value) {
+  return value.str();
+}
 
 Rational power(const Rational& base, long exponent) {
   if (exponent < 0) {

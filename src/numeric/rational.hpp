@@ -21,8 +21,8 @@ inline constexpr Kind kind_of<Rational> = Kind::exact;
 /// float32 passes through its exact double. Throws InputError on NaN and infinities, which are not numbers.
 Rational exact(double value);
 
-/// Reads "13/60", "-7", "0.005", "5e-3" exactly. Throws InputError on anything else, on a zero denominator, and
-/// on exponents beyond +-9999 (a typing error that would fill the memory).
+/// Reads "13/60", "-7", "0.005", "5e-3" exactly. Throws InputError on anything else, on a zero denominator,
+/// and on exponents beyond +-9999 (a typing error that would fill the memory).
 Rational parse_rational(std::string_view text);
 
 /// "13/60" or "7": lowest terms, denominator positive, read back exactly by parse_rational.
