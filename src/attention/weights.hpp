@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include "attention/model.hpp"
 #include "numeric/rational.hpp"
 
 namespace sinkproof::attention {
@@ -38,5 +39,11 @@ struct Weights {
   ScoreScale scale;
   std::string layout;  ///< how the keys were read, for the report: "paper", "transformer-lens", "torch-mha"
 };
+
+/// The model of the weights with A = scale W_Q^T W_K and V = W_O W_V, formed in T: exactly for Rational,
+/// enclosed for the interval kinds. Throws InputError where T is exact and 1/sqrt(d_head) is irrational, and
+/// where a weight is NaN or infinite and T is exact (an enclosed model has undecided entries there).
+template <numeric::Scalar T>
+Model<T> model_from(const Weights& weights, Normaliser normaliser);
 
 }  // namespace sinkproof::attention
