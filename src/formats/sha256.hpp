@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "formats/file.hpp"
+
+namespace sinkproof::formats {
+
+/// SHA-256 of the file's bytes, 64 lower-case hexadecimal digits. Throws InputError when it cannot be read.
+std::string sha256(const File& file);
+std::string sha256(const std::filesystem::path& path);
+
+}  // namespace sinkproof::formats
