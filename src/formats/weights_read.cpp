@@ -123,7 +123,8 @@ class Reader {
   }
 
   void settle_dimension(const Tensor& tensor, std::uint64_t dimension) {
-    if (dimension > largest_dimension) refuse(tensor.name, fmt::format("model dimension {} is beyond 2^20", dimension));
+    if (dimension > largest_dimension)
+      refuse(tensor.name, fmt::format("model dimension {} is beyond 2^20", dimension));
     if (dimension < smallest_dimension) {
       refuse(tensor.name, fmt::format("model dimension {}: the task needs n = d + 3 >= {}", dimension,
                                       smallest_dimension));

@@ -15,6 +15,14 @@ class BigInterval {
   BigInterval() : BigInterval(0) {}
   BigInterval(double point);                                           // NOLINT: exact, like Interval's
   BigInterval(int point) : BigInterval(static_cast<double>(point)) {}  // NOLINT
+  BigInterval(const BigInterval&) = default;
+  BigInterval(BigInterval&&) = default;
+  BigInterval& operator=(const BigInterval& from) {
+    // Boost 1.74 loses the value in a self-assignment, and Eigen's matrix product makes them.
+    if (this != &from) value_ = from.value_;
+    return *this;
+  }
+  BigInterval& operator=(BigInterval&&) = default;
   /// The smallest interval of the current precision that contains the rational.
   static BigInterval enclosing(const Rational& value);
   /// The smallest interval of the current precision that contains [lower, upper]; undecided if they are

@@ -1,0 +1,158 @@
+#include "app/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "errors.hpp"
+#include "formats/file.hpp"
+
+namespace sinkproof::app {
+
+using numeric::Direction;
+using numeric::Verdict;
+
+namespace {
+
+constexpr int json_digits = 17;
+
+Json ends(const numeric::Rational& lower, const numeric::Rational& upper) {
+  return {{"lower", numeric::decimal(lower, Direction::down, json_digits)},
+          {"upper", numeric::decimal(upper, Direction::up, json_digits)}};
+}
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+/// "key = value" pairs in lines no wider than a terminal, each line after `indent`.
+std::string wrapped(const std::vector<theory::Quantity>& quantities, const std::string& indent) {
+  constexpr std::size_t width = 100;
+  std::string text, line;
+  for (const auto& quantity : quantities) {
+    const std::string item = quantity.name + " = " + to_text(quantity);
+    if (!line.empty() && indent.size() + line.size() + 3 + item.size() > width) {
+      text += indent + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : "   ") + item;
+  }
+  return line.empty() ? text : text + indent + line + "\n";
+}
+
+}  // namespace
+
+std::optional<Verdict> overall(const std::vector<theory::Claim>& claims) {
+  if (claims.empty()) return std::nullopt;
+  Verdict worst = Verdict::proved;
+  for (const auto& claim : claims) worst = both(worst, claim.verdict);
+  return worst;
+}
+
+ExitCode exit_code(const std::vector<theory::Claim>& claims) {
+  const auto verdict = overall(claims);
+  if (!verdict || *verdict == Verdict::proved) return all_proved;
+  return *verdict == Verdict::disproved ? some_disproved : some_undecided;
+}
+
+Json to_json(const theory::Quantity& quantity) {
+  return std::visit(Overloaded{[](const theory::Exactly& x) -> Json {
+                                 return {{"exact", numeric::to_string(x.value)}};
+                               },
+                               [](const theory::Between& x) -> Json { return ends(x.lower, x.upper); },
+                               [](const theory::Undecided&) -> Json {
+                                 return {{"undecided", true}};
+                               },
+                               [](const theory::Sampled& x) -> Json {
+                                 // JSON has no token for NaN and infinities, and neither is a number.
+                                 if (!std::isfinite(x.value)) return {{"undecided", true}};
+                                 return {{"sampled", x.value}};
+                               }},
+                    quantity.value);
+}
+
+Json to_json(const certify::Seen& seen) {
+  Json json;
+  if (seen.value.is_undecided()) {
+    json["undecided"] = true;
+  } else {
+    json["sampled"] = ends(lower_end(seen.value), upper_end(seen.value));
+  }
+  json["trigger"] = seen.trigger;
+  json["position"] = seen.position;
+  return json;
+}
+
+Json to_json(const Report& report) {
+  Json json;
+  json["schema"] = "sinkproof/" + report.verb + "/1";
+  json["version"] = SINKPROOF_VERSION;
+  const auto verdict = overall(report.claims);
+  json["verdict"] = verdict ? Json(to_string(*verdict)) : Json(nullptr);
+  json.update(report.fields);
+  json["claims"] = Json::array();
+  for (const auto& claim : report.claims) {
+    Json entry{{"id", claim.id},
+               {"verdict", to_string(claim.verdict)},
+               {"title", claim.title},
+               {"statement", claim.statement},
+               {"hypothesis", claim.hypothesis},
+               {"applies", claim.applies}};
+    if (!claim.reason.empty()) entry["reason"] = claim.reason;
+    entry["quantities"] = Json::object();
+    for (const auto& quantity : claim.quantities) entry["quantities"][quantity.name] = to_json(quantity);
+    json["claims"].push_back(entry);
+  }
+  return json;
+}
+
+std::string to_text(const theory::Quantity& quantity) {
+  return std::visit(
+      Overloaded{[](const theory::Exactly& x) { return numeric::to_string(x.value); },
+                 [](const theory::Between& x) {
+                   return "[" + numeric::decimal(x.lower, Direction::down) + ", " +
+                          numeric::decimal(x.upper, Direction::up) + "]";
+                 },
+                 [](const theory::Undecided&) { return std::string("undecided"); },
+                 [](const theory::Sampled& x) { return fmt::format("{:.6g} (sampled)", x.value); }},
+      quantity.value);
+}
+
+std::string to_text(const std::vector<theory::Claim>& claims) {
+  std::size_t id_width = 0;
+  int counts[3] = {0, 0, 0};
+  for (const auto& claim : claims) id_width = std::max(id_width, claim.id.size());
+  std::string text;
+  for (const auto& claim : claims) {
+    ++counts[static_cast<int>(claim.verdict)];
+    const std::string indent(id_width + 2, ' ');
+    const std::string shown(claim.applies ? to_string(claim.verdict) : "undecided (not applicable)");
+    text += fmt::format("{:<{}}  {}: {}\n", claim.id, id_width, shown, claim.statement);
+    if (!claim.hypothesis.empty()) text += indent + "given: " + claim.hypothesis + "\n";
+    if (!claim.reason.empty()) text += indent + "because: " + claim.reason + "\n";
+    text += wrapped(claim.quantities, indent);
+  }
+  return text + fmt::format("\n{} proved, {} disproved, {} undecided\n", counts[0], counts[1], counts[2]);
+}
+
+void write_file(const std::string& out, const std::string& name, const std::string& content) {
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error) throw InputError("--out " + out + ": cannot make this folder: " + error.message());
+  formats::write_atomically(std::filesystem::path(out) / name, content);
+}
+
+int deliver(const Report& report, const std::string& text, const CommonFlags& flags) {
+  const std::string json = to_json(report).dump(2) + "\n";
+  if (!flags.out.empty()) write_file(flags.out, report.verb + ".json", json);
+  if (!flags.quiet) fmt::print("{}", flags.json ? json : text);
+  if (std::fflush(stdout) != 0) throw InputError("standard output: cannot be written (disk full, or closed)");
+  return exit_code(report.claims);
+}
+
+}  // namespace sinkproof::app
