@@ -14,12 +14,12 @@ namespace sinkproof::formats {
 struct WeightsOptions {
   /// "paper", "transformer-lens" or "torch-mha". Needed for bare keys `W_Q`, whose side of multiplication
   /// their name leaves open; refused when it contradicts the keys.
-  std::optional<std::string> layout;
+  std::optional<std::string> layout = std::nullopt;
   /// What multiplies the scores q.k: "none" (1), "sqrt" (1/sqrt(d_head)) or a positive exact number ("1/4",
   /// "0.25"). Left out, the layout's own: none for the paper's code, sqrt for the two others.
-  std::optional<std::string> scale;
+  std::optional<std::string> scale = std::nullopt;
   /// Heads in a layer. Needed for torch-mha, whose file does not say; elsewhere checked against the shapes.
-  std::optional<int> heads;
+  std::optional<int> heads = std::nullopt;
 };
 
 /// Reads trained attention weights from an .npz or .safetensors file, told apart by content. Keys (l = 0, 1,
