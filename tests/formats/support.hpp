@@ -72,7 +72,7 @@ void check_refused(Call call, const std::filesystem::path& path, const std::vect
 
 inline std::string little(std::uint64_t number, int bytes) {
   std::string text;
-  for (int i = 0; i < bytes; ++i) text += static_cast<char>(number >> (8 * i) & 0xff);
+  for (int i = 0; i < bytes; ++i) text += i < 8 ? static_cast<char>(number >> (8 * i) & 0xff) : '\0';
   return text;
 }
 

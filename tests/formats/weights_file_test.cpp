@@ -175,6 +175,15 @@ TEST_CASE("bare keys are read as --layout says") {
   CHECK(right.layers.at(0).heads.at(0).output(1, 0) == 1);
   CHECK_FALSE(left.residual);
   CHECK_FALSE(right.residual);
+
+  for (Tensor& tensor : tensors) tensor.name = "layers.0." + tensor.name;
+  write_npz(path, tensors);
+  for (const char* layout : {"paper", "transformer-lens"}) {
+    CAPTURE(layout);
+    const Weights stack = read_weights(path, {.layout = layout});
+    CHECK(stack.residual);
+    CHECK(stack.scale.inverse_sqrt_head_dimension == (stack.layout == "transformer-lens"));
+  }
 }
 
 TEST_CASE("layers come in the order of their numbers") {
