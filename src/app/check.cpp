@@ -1,8 +1,8 @@
-#include <fstream>
-#include <sstream>
+#include <optional>
 
 #include <fmt/core.h>
 
+#include "app/parameters.hpp"
 #include "app/report.hpp"
 #include "attention/weights.hpp"
 #include "certify/sample.hpp"
@@ -196,16 +196,9 @@ std::string text_report(const CheckFlags& flags, const attention::Weights& weigh
 }
 
 int check(const CheckFlags& flags) {
-  const auto parse = [](const char* flag, const std::string& text) {
-    try {
-      return numeric::parse_rational(text);
-    } catch (const InputError& error) {
-      throw InputError(std::string(flag) + ": " + error.what());
-    }
-  };
   std::optional<Rational> leak_limit, loss_limit;
-  if (!flags.leak_at_most.empty()) leak_limit = parse("--leak-at-most", flags.leak_at_most);
-  if (!flags.loss_at_most.empty()) loss_limit = parse("--loss-at-most", flags.loss_at_most);
+  if (!flags.leak_at_most.empty()) leak_limit = exact_flag("--leak-at-most", flags.leak_at_most);
+  if (!flags.loss_at_most.empty()) loss_limit = exact_flag("--loss-at-most", flags.loss_at_most);
   const Normaliser normaliser = flags.attention == "relu" ? Normaliser::relu : Normaliser::softmax;
   const bool normalised = normaliser == Normaliser::softmax;
   if (leak_limit && !normalised) {

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 struct Report {
   std::string verb;
   Json fields = Json::object();
-  std::vector<theory::Claim> claims;
+  std::vector<theory::Claim> claims = {};
 };
 
 /// The worst of the claims (disproved over undecided over proved), or nothing where no claim was asked for.

@@ -15,7 +15,7 @@ namespace sinkproof::certify {
 
 /// The extreme value over the evaluated instances, and where it was seen.
 struct Seen {
-  numeric::Interval value;
+  numeric::Interval value = {};
   std::size_t instance = 0;  ///< index into the evaluated instances
   int trigger = 0;           ///< j
   int position = 0;          ///< i, 1-based
