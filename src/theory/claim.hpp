@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "numeric/enclosure.hpp"
+#include "theory/hypothesis.hpp"
 
 /// The common shape of every answer: a statement of theory.md at concrete parameters, what it needs, and what
 /// it gives.
@@ -47,8 +48,21 @@ struct Claim {
   std::string hypothesis;  ///< one line: "Lambda <= 1/200 < kappa_L/2 = 13/120"
   numeric::Verdict verdict = numeric::Verdict::undecided;
   bool applies = true;
-  std::string reason;  ///< why undecided, disproved or not applicable; empty where proved
-  std::vector<Quantity> quantities;
+  std::string reason = {};  ///< why undecided, disproved or not applicable; empty where proved
+  std::vector<Quantity> quantities = {};
 };
+
+/// Runs fill(). A hypothesis that fails (NotApplicable) leaves the claim undecided and not applicable, with
+/// the reason; what was filled in before stays.
+template <class Fill>
+void attempt(Claim& claim, Fill fill) {
+  try {
+    fill();
+  } catch (const NotApplicable& failure) {
+    claim.verdict = numeric::Verdict::undecided;
+    claim.applies = false;
+    claim.reason += (claim.reason.empty() ? "" : "; ") + std::string(failure.what());
+  }
+}
 
 }  // namespace sinkproof::theory

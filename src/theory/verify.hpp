@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "task/instance.hpp"
 #include "theory/claim.hpp"
-#include "theory/construction.hpp"
 
 namespace sinkproof::theory {
 
@@ -17,13 +17,16 @@ struct VerifyParameters {
 };
 
 /// Every statement of theory.md sections 1-6 at these parameters, in this order: theorem-1, theorem-1-prime,
-/// theorem-2, theorem-3, proposition-4, proposition-1s, corollary-5, b1 .. b8. Never throws for parameters
-/// outside a hypothesis: that claim has `applies` false, is undecided, and says which.
+/// theorem-2, theorem-3, proposition-4, proposition-1s, corollary-5, b1 .. b8. Parameters outside a
+/// hypothesis do not throw: that claim has `applies` false, is undecided, and says which.
 ///
-/// Theorems are proved in theory.md (and proofs/); here their hypotheses on the parameters are checked
+/// The theorems are proved in theory.md (and proofs/); here their hypotheses on the parameters are checked
 /// exactly and their constants computed. Constructions are built to precision eta (with the least integer q,
-/// or v, that does it by the closed form) and evaluated exactly on a few instances against the closed form,
-/// up to L = `largest_evaluated_length`; beyond, the statement says that the closed form alone was used.
+/// or v, whose closed form allows it) and evaluated exactly on a few instances against the closed form, where
+/// L and n are at most `largest_evaluated`; beyond, the statement says that the closed form alone was used.
+/// Throws std::logic_error where an evaluation contradicts the closed form: a bug.
 std::vector<Claim> verify(const VerifyParameters& parameters);
+
+inline constexpr int largest_evaluated = 64;
 
 }  // namespace sinkproof::theory
