@@ -1,28 +1,25 @@
 #pragma once
 
-#include <boost/multiprecision/mpfi.hpp>
+#include <mpfi.h>
 
 #include "numeric/kind.hpp"
 #include "numeric/rational.hpp"
 
 namespace sinkproof::numeric {
 
-/// A multi-precision enclosure over MPFI, of the precision (decimal digits) in force where it was computed.
+/// A multi-precision enclosure over MPFI, of the precision in force (BigPrecision) where it was computed.
 /// The same contract as Interval: an operation that cannot be enclosed between finite ends is undecided, and
-/// stays so. Kind: enclosed.
+/// stays so; aliased arguments are taken for independent values. Finite means below 2^(2^20), so that the
+/// ends are at hand as exact numbers; ends below 2^(-2^20) move outward. Kind: enclosed.
 class BigInterval {
  public:
-  BigInterval() : BigInterval(0) {}
+  BigInterval() : BigInterval(0.0) {}
+  /// The point interval of this very double (rounded outward below 53 bits). NaN and infinities: undecided.
   BigInterval(double point);                                           // NOLINT: exact, like Interval's
   BigInterval(int point) : BigInterval(static_cast<double>(point)) {}  // NOLINT
-  BigInterval(const BigInterval&) = default;
-  BigInterval(BigInterval&&) = default;
-  BigInterval& operator=(const BigInterval& from) {
-    // Boost 1.74 loses the value in a self-assignment, and Eigen's matrix product makes them.
-    if (this != &from) value_ = from.value_;
-    return *this;
-  }
-  BigInterval& operator=(BigInterval&&) = default;
+  BigInterval(const BigInterval& other);
+  BigInterval& operator=(BigInterval other) noexcept;
+  ~BigInterval();
   /// The smallest interval of the current precision that contains the rational.
   static BigInterval enclosing(const Rational& value);
   /// The smallest interval of the current precision that contains [lower, upper]; undecided if they are
@@ -55,11 +52,13 @@ class BigInterval {
   friend Rational upper_end(const BigInterval& x);
 
  private:
-  using Number = boost::multiprecision::number<boost::multiprecision::mpfi_float_backend<0>,
-                                               boost::multiprecision::et_off>;
-  /// Makes what is not finite undecided.
-  explicit BigInterval(Number value);
-  Number value_;
+  /// The interval that `set` leaves in its argument, made undecided if it is not finite.
+  template <class Set>
+  static BigInterval made_by(Set set);
+
+  mpfr_srcptr left() const { return &value_->left; }
+  mpfr_srcptr right() const { return &value_->right; }
+  mpfi_t value_;
 };
 
 template <>
@@ -69,8 +68,8 @@ inline bool is_undecided(const BigInterval& x) {
   return x.is_undecided();
 }
 
-/// The precision of every BigInterval made while the object lives. Process-wide (Boost's default precision
-/// is): set it before threads start.
+/// The precision of every BigInterval made while the object lives (50 decimal digits where there is none).
+/// Process-wide: set it before threads start.
 class BigPrecision {
  public:
   explicit BigPrecision(unsigned decimal_digits);
@@ -79,7 +78,7 @@ class BigPrecision {
   BigPrecision& operator=(const BigPrecision&) = delete;
 
  private:
-  unsigned before_;
+  mpfr_prec_t before_;
 };
 
 }  // namespace sinkproof::numeric

@@ -10,6 +10,13 @@ long decimal_length(const Integer& x) {
   return static_cast<long>(mpz_sizeinbase(x.backend().data(), 10));
 }
 
+/// The p with 10^(p-1) <= magnitude < 10^p.
+long decimal_point(const Rational& magnitude) {
+  long point = decimal_length(numerator(magnitude)) - decimal_length(denominator(magnitude)) + 2;
+  while (magnitude < power(Rational(10), point - 1)) --point;
+  return point;
+}
+
 /// The integer next to |value| 10^shift on the wanted side.
 Integer scaled(const Rational& magnitude, long shift, bool away_from_zero) {
   const Rational moved = magnitude * power(Rational(10), shift);
@@ -26,13 +33,9 @@ std::string decimal(const Rational& value, Direction direction, int digits) {
   const Rational magnitude = negative ? Rational(-value) : value;
   const bool away_from_zero = negative == (direction == Direction::down);
 
-  // magnitude is about 0.DIGITS times 10^point.
-  long point = decimal_length(numerator(magnitude)) - decimal_length(denominator(magnitude)) + 1;
-  std::string text;
-  for (;; --point) {
-    text = scaled(magnitude, digits - point, away_from_zero).str();
-    if (static_cast<int>(text.size()) >= digits && text != "0") break;
-  }
+  // magnitude is about 0.TEXT times 10^point; rounding up may have carried it to the next power of ten.
+  long point = decimal_point(magnitude);
+  std::string text = scaled(magnitude, digits - point, away_from_zero).str();
   point += static_cast<long>(text.size()) - digits;
 
   text.erase(text.find_last_not_of('0') + 1);

@@ -51,6 +51,9 @@ double quotient_up(double a, double b) {
   return -quotient_down(-a, b);
 }
 
+/// Room for the relative error of exp_kernel, for one more rounding, and for what is of second order.
+constexpr double exp_slack = exp_relative_error + 1.25 * machine_epsilon;
+
 }  // namespace
 
 Interval Interval::enclosing(const Rational& value) {
@@ -87,10 +90,9 @@ Interval sqrt(const Interval& x) {
 Interval exp(const Interval& x) {
   if (x.is_undecided()) return x;
   const auto in_range = [](double end) { return std::fabs(end) <= exp_fast_range; };
-  // (1 -+ 6 eps) leaves room for the relative error of 4 eps and for the rounding of this very product.
-  const double lower = in_range(x.lower()) ? exp_kernel(x.lower()) * (1 - 6 * machine_epsilon)
+  const double lower = in_range(x.lower()) ? exp_kernel(x.lower()) * (1 - exp_slack)
                                            : mpfr_bound(mpfr_exp, x.lower(), MPFR_RNDD);
-  const double upper = in_range(x.upper()) ? exp_kernel(x.upper()) * (1 + 6 * machine_epsilon)
+  const double upper = in_range(x.upper()) ? exp_kernel(x.upper()) * (1 + exp_slack)
                                            : mpfr_bound(mpfr_exp, x.upper(), MPFR_RNDU);
   return {lower, upper};
 }
@@ -121,7 +123,33 @@ Interval hull(const Interval& a, const Interval& b) {
 }
 
 void exp_approximate(const double* x, double* y, long count) noexcept {
-  for (long i = 0; i < count; ++i) y[i] = exp_kernel(x[i]);
+  // The order of the arguments brings NaN into the range as well.
+  for (long i = 0; i < count; ++i) {
+    y[i] = exp_kernel(std::min(exp_fast_range, std::max(-exp_fast_range, x[i])));
+  }
+}
+
+// exp([m - r, m + r]) lies in e^m [1 - r, 1 + r + r^2] for 0 <= r <= 1. With E the computed e^m, the ends are
+// E -+ E t, t = r + 3 eps (+ r^2). The terms of t and E t are rounded by less than 2^-8 eps E altogether (r
+// by one eps of itself, exact where subnormal; E t is far from underflow for |m| <= 700), and the last sum by
+// at most one eps: exp_slack covers these and the error of E.
+void exp_all(std::span<const Interval> x, Interval* y) {
+  constexpr size_t block = 64;
+  double mid[block], radius[block], exp_mid[block];
+  for (; !x.empty(); x = x.subspan(std::min(block, x.size())), y += block) {
+    const size_t count = std::min(block, x.size());
+    for (size_t i = 0; i < count; ++i) {
+      const double lower = x[i].lower(), upper = x[i].upper();
+      mid[i] = lower + (upper - lower) * 0.5;
+      radius[i] = std::max(mid[i] - lower, upper - mid[i]);
+    }
+    exp_approximate(mid, exp_mid, static_cast<long>(count));
+    for (size_t i = 0; i < count; ++i) {
+      const double r = radius[i], e = exp_mid[i];
+      const bool thin = std::fabs(mid[i]) <= 699 && r <= 0x1p-10;  // false for NaN
+      y[i] = thin ? Interval(e - e * (r + exp_slack), e + e * (r + (r * r + exp_slack))) : exp(x[i]);
+    }
+  }
 }
 
 }  // namespace sinkproof::numeric

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
+#include "numeric/exp_kernel.hpp"
 #include "numeric/kind.hpp"
 #include "numeric/rational.hpp"
 #include "numeric/rounding.hpp"
@@ -68,9 +70,12 @@ template <>
 inline constexpr Kind kind_of<Interval> = Kind::enclosed;
 
 Interval sqrt(const Interval& x);
-/// Relative width at most 13 machine epsilons beyond the true range for |x| <= 708; beyond that as MPFR
-/// rounds.
+/// Each end off by at most 5.75 machine epsilons for |x| <= exp_fast_range; beyond that as MPFR rounds.
 Interval exp(const Interval& x);
+/// y[i] = exp(x[i]), with one exponential for a thin x[i] = [m - r, m + r], |x[i]| <= 700 and r <= 2^-10:
+/// each end off by at most 5.75 machine epsilons and r^2, relatively; otherwise y[i] is exp(x[i]) itself. y
+/// may be x.
+void exp_all(std::span<const Interval> x, Interval* y);
 /// As MPFR rounds: the smallest interval.
 Interval log(const Interval& x);
 Interval abs(const Interval& x);
@@ -93,9 +98,7 @@ constexpr bool is_undecided(const Interval& x) {
 }
 
 /// y[i] = exp(x[i]) within a relative error of `exp_relative_error`, for |x[i]| <= exp_fast_range; elsewhere
-/// y[i] is garbage. Branch-free, so that compilers vectorise it.
+/// y[i] is a number without meaning. Branch-free, so that compilers vectorise it. y may be x.
 void exp_approximate(const double* x, double* y, long count) noexcept;
-inline constexpr double exp_fast_range = 708;
-inline constexpr double exp_relative_error = 4 * machine_epsilon;
 
 }  // namespace sinkproof::numeric

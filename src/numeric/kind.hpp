@@ -17,19 +17,15 @@ template <>
 inline constexpr Kind kind_of<float> = Kind::floating;
 
 template <class T>
-concept Scalar = kind_of<T>
-!= Kind::undeclared;
+concept Scalar = (kind_of<T> != Kind::undeclared);
 
 template <class T>
-concept Rigorous = kind_of<T>
-== Kind::exact || kind_of<T> == Kind::enclosed;
+concept Rigorous = (kind_of<T> == Kind::exact || kind_of<T> == Kind::enclosed);
 
 template <class T>
-concept Exact = kind_of<T>
-== Kind::exact;
+concept Exact = (kind_of<T> == Kind::exact);
 
 template <class T>
-concept Enclosed = kind_of<T>
-== Kind::enclosed;
+concept Enclosed = (kind_of<T> == Kind::enclosed);
 
 }  // namespace sinkproof::numeric

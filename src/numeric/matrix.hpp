@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdexcept>
+
 #include <Eigen/Core>
 #include <boost/multiprecision/eigen.hpp>
 
@@ -42,27 +44,34 @@ using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>
 template <Scalar T>
 using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-/// The matrix product a [m, k] b [k, n], of the kind of its scalar.
+/// The matrix product a [m, k] b [k, n], of the kind of its scalar. Throws std::invalid_argument if the
+/// shapes do not fit.
 template <Scalar T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
-  return a * b;
+  if (a.cols() != b.rows()) throw std::invalid_argument("product: the shapes do not fit");
+  if constexpr (Rigorous<T>) {
+    return a.lazyProduct(b);  // Eigen's blocked product would multiply each entry by one once more
+  } else {
+    return a * b;
+  }
 }
-/// Encloses the product. Fast, for thin enclosures: midpoints are multiplied in floating point and an
-/// a-priori bound covers the rounding; the radius is at most 1.5 times the optimal one, plus about k eps |a|
-/// |b|.
+/// Encloses the product. Fast: midpoints are multiplied in floating point and an a-priori bound covers the
+/// rounding; the radius is at most 1.5 times the optimal one, plus about k eps |a| |b|. Where an entry is
+/// undecided or beyond 2^500, it is the interval arithmetic of the entries.
 template <>
 Matrix<Interval> product(const Matrix<Interval>& a, const Matrix<Interval>& b);
 
-/// sum_k a_k b_k, of the kind of its scalar; lengths must agree.
+/// sum_k a_k b_k, of the kind of its scalar. Throws std::invalid_argument if the lengths differ.
 template <Scalar T>
 T dot(const Vector<T>& a, const Vector<T>& b) {
+  if (a.size() != b.size()) throw std::invalid_argument("dot: the lengths differ");
   T sum(0);
   for (Eigen::Index k = 0; k < a.size(); ++k) sum += a[k] * b[k];
   return sum;
 }
 
-/// The entrywise door from stored floats to a rigorous scalar: exact rationals, or point enclosures.
-/// Throws InputError on NaN and infinities.
+/// The entrywise door from stored floats to a rigorous scalar. NaN and infinities: an exact T throws
+/// InputError, an enclosure is undecided.
 template <Scalar T>
 T from_double(double value) {
   if constexpr (Exact<T>) {

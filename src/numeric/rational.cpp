@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "errors.hpp"
@@ -97,6 +98,8 @@ std::string to_string(const Rational& value) {
 }
 
 Rational power(const Rational& base, long exponent) {
+  constexpr long largest = std::numeric_limits<unsigned>::max();
+  if (exponent > largest || exponent < -largest) throw std::domain_error("a power beyond any memory");
   if (exponent < 0) {
     if (base == 0) throw std::domain_error("a negative power of zero");
     return 1 / power(base, -exponent);

@@ -28,7 +28,8 @@ Rational parse_rational(std::string_view text);
 /// "13/60" or "7": lowest terms, denominator positive, read back exactly by parse_rational.
 std::string to_string(const Rational& value);
 
-/// The exact integer power; `base` must not be 0 when `exponent` is negative (std::domain_error).
+/// The exact integer power. Throws std::domain_error if `base` is 0 and `exponent` negative, or if
+/// |exponent| >= 2^32.
 Rational power(const Rational& base, long exponent);
 
 }  // namespace sinkproof::numeric
