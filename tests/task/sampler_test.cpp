@@ -12,9 +12,9 @@ TEST_CASE("the stream is a function of the seed alone") {
   const auto first = a.uniform();
   CHECK(first.content == b.uniform().content);
   CHECK(first.content != c.uniform().content);
-  // Pinned: std::mt19937_64 seeded with 7 is fixed by the standard, and so are these draws.
-  CHECK(first.trigger == 13);
-  CHECK(first.content(1, 0) == 0x1.ee97d7eff3594p-1);
+  // Pinned to what another implementation of the generator (in Python) gives.
+  CHECK(first.trigger == 4);
+  CHECK(first.content(1, 0) == 0x1.cc159d51e8d30p-1);
 }
 
 TEST_CASE("draws stay in the domain and reach all of it") {
