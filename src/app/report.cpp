@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
+#include <sstream>
 
 #include <fmt/core.h>
 
@@ -30,19 +32,28 @@ struct Overloaded : F... {
 template <class... F>
 Overloaded(F...) -> Overloaded<F...>;
 
-/// "key = value" pairs in lines no wider than a terminal, each line after `indent`.
-std::string wrapped(const std::vector<theory::Quantity>& quantities, const std::string& indent) {
-  constexpr std::size_t width = 100;
-  std::string text, line;
-  for (const auto& quantity : quantities) {
-    const std::string item = quantity.name + " = " + to_text(quantity);
-    if (!line.empty() && indent.size() + line.size() + 3 + item.size() > width) {
-      text += indent + line + "\n";
-      line.clear();
+constexpr std::size_t terminal_width = 100;
+
+/// `items` in lines no wider than a terminal, `gap` between two on a line; later lines start with `indent`.
+std::string flowed(const std::vector<std::string>& items, const std::string& gap, const std::string& first,
+                   const std::string& indent) {
+  std::string text, line = first;
+  bool empty = true;
+  for (const std::string& item : items) {
+    if (!empty && line.size() + gap.size() + item.size() > terminal_width) {
+      text += line + "\n";
+      line = indent;
+      empty = true;
     }
-    line += (line.empty() ? "" : "   ") + item;
+    line += (empty ? "" : gap) + item;
+    empty = false;
   }
-  return line.empty() ? text : text + indent + line + "\n";
+  return text + line + "\n";
+}
+
+std::vector<std::string> words(const std::string& sentence) {
+  std::istringstream stream(sentence);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 }  // namespace
@@ -132,10 +143,15 @@ std::string to_text(const std::vector<theory::Claim>& claims) {
     ++counts[static_cast<int>(claim.verdict)];
     const std::string indent(id_width + 2, ' ');
     const std::string shown(claim.applies ? to_string(claim.verdict) : "undecided (not applicable)");
-    text += fmt::format("{:<{}}  {}: {}\n", claim.id, id_width, shown, claim.statement);
-    if (!claim.hypothesis.empty()) text += indent + "given: " + claim.hypothesis + "\n";
-    if (!claim.reason.empty()) text += indent + "because: " + claim.reason + "\n";
-    text += wrapped(claim.quantities, indent);
+    const auto paragraph = [&](const std::string& first, const std::string& sentence) {
+      if (!sentence.empty()) text += flowed(words(sentence), " ", first, indent + "  ");
+    };
+    paragraph(fmt::format("{:<{}}  {}: ", claim.id, id_width, shown), claim.statement);
+    paragraph(indent + "given: ", claim.hypothesis);
+    paragraph(indent + "because: ", claim.reason);
+    std::vector<std::string> pairs;
+    for (const auto& quantity : claim.quantities) pairs.push_back(quantity.name + " = " + to_text(quantity));
+    if (!pairs.empty()) text += flowed(pairs, "   ", indent, indent);
   }
   return text + fmt::format("\n{} proved, {} disproved, {} undecided\n", counts[0], counts[1], counts[2]);
 }
