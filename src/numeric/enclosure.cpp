@@ -41,7 +41,7 @@ std::string decimal(const Rational& value, Direction direction, int digits) {
   text.erase(text.find_last_not_of('0') + 1);
   const std::string sign = negative ? "-" : "";
   const auto length = static_cast<long>(text.size());
-  if (point > digits + 3 || point < -3) {
+  if (point > digits + 3 || point < -2) {
     std::string mantissa = text.substr(0, 1);
     if (length > 1) mantissa += "." + text.substr(1);
     return sign + mantissa + "e" + std::to_string(point - 1);

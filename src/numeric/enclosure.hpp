@@ -75,6 +75,9 @@ enum class Direction { down, up };
 /// parse_rational reads it back to a number on that side of `value`.
 std::string decimal(const Rational& value, Direction direction, int digits = 6);
 
+/// A float is not printed as if it were exact.
+std::string to_string(double) = delete;
+
 /// "[2.0628e-4, 2.0641e-4]" with ends rounded outward, or "undecided". For people; JSON uses the ends.
 template <Enclosed T>
 std::string to_string(const T& x, int digits = 6) {

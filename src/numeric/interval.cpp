@@ -129,25 +129,26 @@ void exp_approximate(const double* x, double* y, long count) noexcept {
   }
 }
 
-// exp([m - r, m + r]) lies in e^m [1 - r, 1 + r + r^2] for 0 <= r <= 1. With E the computed e^m, the ends are
-// E -+ E t, t = r + 3 eps (+ r^2). The terms of t and E t are rounded by less than 2^-8 eps E altogether (r
-// by one eps of itself, exact where subnormal; E t is far from underflow for |m| <= 700), and the last sum by
-// at most one eps: exp_slack covers these and the error of E.
+// exp([m - d, m + u]) lies in e^m [1 - d, 1 + u + u^2] for 0 <= d, u <= 1. With E the computed e^m, the ends
+// are E -+ E t, t = d + 3 eps or u + u^2 + 3 eps. The terms of t and E t are rounded by less than 2^-8 eps E
+// altogether (d and u by one eps of themselves, exact where subnormal; E t is far from underflow for
+// |m| <= 699), and the last sum by at most one eps: exp_slack covers these and the error of E.
 void exp_all(std::span<const Interval> x, Interval* y) {
   constexpr size_t block = 64;
-  double mid[block], radius[block], exp_mid[block];
+  double mid[block], down[block], up[block], exp_mid[block];
   for (; !x.empty(); x = x.subspan(std::min(block, x.size())), y += block) {
     const size_t count = std::min(block, x.size());
     for (size_t i = 0; i < count; ++i) {
       const double lower = x[i].lower(), upper = x[i].upper();
       mid[i] = lower + (upper - lower) * 0.5;
-      radius[i] = std::max(mid[i] - lower, upper - mid[i]);
+      down[i] = mid[i] - lower;
+      up[i] = upper - mid[i];
     }
     exp_approximate(mid, exp_mid, static_cast<long>(count));
     for (size_t i = 0; i < count; ++i) {
-      const double r = radius[i], e = exp_mid[i];
-      const bool thin = std::fabs(mid[i]) <= 699 && r <= 0x1p-10;  // false for NaN
-      y[i] = thin ? Interval(e - e * (r + exp_slack), e + e * (r + (r * r + exp_slack))) : exp(x[i]);
+      const double d = down[i], u = up[i], e = exp_mid[i];
+      const bool thin = std::fabs(mid[i]) <= 699 && d <= 0x1p-10 && u <= 0x1p-10;  // false for NaN
+      y[i] = thin ? Interval(e - e * (d + exp_slack), e + e * (u + (u * u + exp_slack))) : exp(x[i]);
     }
   }
 }

@@ -72,9 +72,9 @@ inline constexpr Kind kind_of<Interval> = Kind::enclosed;
 Interval sqrt(const Interval& x);
 /// Each end off by at most 5.75 machine epsilons for |x| <= exp_fast_range; beyond that as MPFR rounds.
 Interval exp(const Interval& x);
-/// y[i] = exp(x[i]), with one exponential for a thin x[i] = [m - r, m + r], |x[i]| <= 700 and r <= 2^-10:
-/// each end off by at most 5.75 machine epsilons and r^2, relatively; otherwise y[i] is exp(x[i]) itself. y
-/// may be x.
+/// y[i] = exp(x[i]). A thin x[i] (each half below 2^-10, within +-699) takes one exponential: each end is off
+/// by at most 5.75 machine epsilons and the square of the width, relatively. Otherwise y[i] is exp(x[i])
+/// itself. y may be x.
 void exp_all(std::span<const Interval> x, Interval* y);
 /// As MPFR rounds: the smallest interval.
 Interval log(const Interval& x);
