@@ -1,7 +1,9 @@
 #include "formats/file.hpp"
 
 #include <array>
+#include <csignal>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +49,21 @@ TEST_CASE("writing is whole or not at all") {
   check_refused([&] { write_atomically(folder.path(), "x"); }, folder.path(), {"not a regular file"});
   const auto entries = std::distance(std::filesystem::directory_iterator(folder.path()), {});
   CHECK(entries == 1);
+}
+
+TEST_CASE("a full disk leaves the old file and nothing else") {
+  const Folder folder;
+  write_atomically(folder / "a", "old");
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{10, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+  check_refused([&] { write_atomically(folder / "a", std::string(100, 'x')); }, folder / "a", {"free space"});
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
+  std::signal(SIGXFSZ, handler);
+  CHECK(content(folder / "a") == "old");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("foreign text in a message stays on its line") {

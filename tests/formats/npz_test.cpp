@@ -177,6 +177,7 @@ TEST_CASE("npz: written files read back, byte for byte the same each time and in
   ::unsetenv("TZ");
   ::tzset();
   CHECK(content(folder / "a.npz") == content(folder / "b.npz"));
+  CHECK(content(folder / "a.npz").substr(10, 4) == little(33 << 16, 4));  // midnight, 1 January 1980
   const TensorFile back = read_npz(folder / "a.npz");
   REQUIRE(back.tensors.size() == tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) {
