@@ -176,7 +176,7 @@ std::string text_report(const CheckFlags& flags, const attention::Weights& weigh
                   flags.replay.empty() ? fmt::format(" ({} random, {} vertices, seed {})", flags.samples,
                                                      flags.vertices, flags.common.seed)
                                        : " from " + flags.replay);
-  text += fmt::format("  non-trigger positions i >= 2 (sampled){:>27}\n", "");
+  text += "  non-trigger positions i >= 2 (sampled)\n";
   text += fmt::format("  {:<6}{:<6}{:<30}{:<30}{}\n", "layer", "head", "least BOS weight",
                       "largest BOS weight", normalised ? "largest leak" : "largest weight off BOS");
   for (const auto& head : report.heads) {

@@ -41,6 +41,16 @@ int run(int argc, char** argv) {
   add_check(program, chosen);
   add_completion(program, chosen);
 
+  // CLI11 would only say that a verb is missing.
+  if (argc > 1 && argv[1][0] != '-') {
+    std::string verbs;
+    bool known = false;
+    for (const CLI::App* verb : program.get_subcommands({})) {
+      known = known || verb->get_name() == argv[1];
+      verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
+    }
+    if (!known) return complain("unknown verb '" + std::string(argv[1]) + "': the verbs are " + verbs, bad_input);
+  }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {
