@@ -1,6 +1,7 @@
 #include "attention/forward.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "attention/normalise.hpp"
 
@@ -80,8 +81,9 @@ Trace<T> forward(const Model<T>& model, const Matrix<T>& x) {
   Trace<T> trace;
   Matrix<T> stream = x;
   for (const Layer<T>& layer : model.layers) {
+    if (layer.heads.empty()) throw std::invalid_argument("forward: a layer needs at least one head");
     auto& attention = trace.attention.emplace_back();
-    Matrix<T> added = Matrix<T>::Constant(x.rows(), x.cols(), T(0));
+    Matrix<T> added;
     for (const Head<T>& head : layer.heads) {
       require_shape(head.value, x.cols(), x.cols(), "the value map V");
       attention.push_back(attention_weights(head, stream));
@@ -91,15 +93,19 @@ Trace<T> forward(const Model<T>& model, const Matrix<T>& x) {
         const numeric::Vector<T> gate = gate_values(*head.gate, stream);
         for (Eigen::Index i = 0; i < output.rows(); ++i) output.row(i) *= gate[i];
       }
-      added += output;
+      if (added.size() == 0) {
+        added = std::move(output);
+      } else {
+        added += output;
+      }
     }
     if (model.residual) {
       stream += added;
     } else {
-      stream = added;
+      stream = std::move(added);
     }
   }
-  trace.output = model.read_out ? clip(*model.read_out, stream) : stream;
+  trace.output = model.read_out ? clip(*model.read_out, stream) : std::move(stream);
   return trace;
 }
 
