@@ -161,8 +161,8 @@ Construction<T> sink_logit(const Parameters& parameters, const Choice& choice) {
                                numeric::from_rational<T>(choice.sink_weight));
   result.name = "sink-logit";
   result.id = "b4";
-  result.claim =
-      "a learned sink logit takes the mass off the trigger: no sink token (dropped: rows sum to 1)";
+  result.claim = "a learned sink logit b, e^b = " + numeric::to_string(choice.sink_weight) +
+                 ", takes the mass off the trigger: no sink token (dropped: rows sum to 1)";
   return result;
 }
 

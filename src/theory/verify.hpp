@@ -23,10 +23,11 @@ struct VerifyParameters {
 /// The theorems are proved in theory.md (and proofs/); here their hypotheses on the parameters are checked
 /// exactly and their constants computed. Constructions are built to precision eta (with the least integer q,
 /// or v, whose closed form allows it) and evaluated exactly on a few instances against the closed form, where
-/// L and n are at most `largest_evaluated`; beyond, the statement says that the closed form alone was used.
-/// Throws std::logic_error where an evaluation contradicts the closed form: a bug.
+/// L and n are at most `largest_evaluated_...`; beyond, the statement says that the closed form alone was
+/// used. Throws std::logic_error where an evaluation contradicts the closed form: a bug.
 std::vector<Claim> verify(const VerifyParameters& parameters);
 
-inline constexpr int largest_evaluated = 64;
+inline constexpr int largest_evaluated_length = 64;
+inline constexpr int largest_evaluated_dimension = 32;
 
 }  // namespace sinkproof::theory

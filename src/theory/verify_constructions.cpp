@@ -39,8 +39,10 @@ Integer least_integer(Condition holds) {
 /// Evaluates exactly on a handful of instances (throws on a mismatch) and says so in the claim.
 void evaluate_into(Claim& claim, const Construction<Rational>& construction) {
   const task::Parameters& parameters = construction.parameters;
-  if (parameters.length() > largest_evaluated || parameters.dimension() > largest_evaluated) {
-    claim.statement += fmt::format("; closed form only (L or n exceeds {})", largest_evaluated);
+  if (parameters.length() > largest_evaluated_length ||
+      parameters.dimension() > largest_evaluated_dimension) {
+    claim.statement += fmt::format("; closed form only (L > {} or n > {})", largest_evaluated_length,
+                                   largest_evaluated_dimension);
     claim.quantities.push_back(quantity("instances_evaluated", Rational(0)));
     return;
   }

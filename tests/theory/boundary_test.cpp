@@ -31,8 +31,9 @@ Rational error_at(const Construction<Rational>& c, const Matrix<Rational>& outpu
 }  // namespace
 
 TEST_CASE("at each position the stated loss is the supremum over all vertices, and Lambda the largest") {
-  for (const auto& [length, content] : {std::pair{4, 0}, {6, 0}, {4, 1}, {6, 1}, {4, 2}}) {
-    const Parameters p(length, content);
+  for (const Parameters& p :
+       {Parameters(4, 0), Parameters(6, 0), Parameters(4, 1), Parameters(6, 1), Parameters(4, 2)}) {
+    const int length = p.length(), content = p.content();
     for (const Rational& q : {Rational(11, 10), Rational(2), Rational(40)}) {
       for (const std::string& name : rows) {
         CAPTURE(name);
