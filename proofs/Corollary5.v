@@ -44,7 +44,7 @@ Theorem corollary_5_scores (L d : nat) (s : scores) (V : mat) (Lambda eta : R) :
   ln ((1 - eps) / eps) <= s I i 1%nat - ln (bsum 2 i (fun k => exp (s I i k))).
 Proof.
   intros HL HLam Hle H0 Hk eps I i HI Hi Hne. apply log_odds; [lia|apply eps_range; assumption|].
-  apply (theorem_1 L d (softmax s) V Lambda eta HL (softmax_normalised_causal L d s) HLam Hle Hk I i HI Hi Hne).
+  apply (theorem_1_leak L d (softmax s) V Lambda eta HL (softmax_normalised_causal L d s) HLam Hle Hk I i HI Hi Hne).
 Qed.
 
 (** A score between zero-content tokens is an entry of A. *)
@@ -127,7 +127,7 @@ Proof.
   2:{ assert (kappa L / 2 * (2 * n + E) <= Lambda * (2 * n + E)) by (apply Rmult_le_compat_r; lra).
       assert (0 < kappa L / 2 * E) by (apply Rmult_lt_0_compat; lra). lra. }
   set (I := zero_instance 3). assert (HI : is_instance L d I) by (apply zero_instance_ok; lia).
-  assert (Ht := theorem_1 L d (softmax s) V Lambda Lambda HL (softmax_normalised_causal L d s) HLam
+  assert (Ht := theorem_1_leak L d (softmax s) V Lambda Lambda HL (softmax_normalised_causal L d s) HLam
                   (Rle_refl _) Hlt I L HI ltac:(lia) ltac:(unfold I, zero_instance; cbn [trig]; lia)).
   (* the row: e1 on BOS, W on the rest *)
   unfold leak, sink_weight, softmax in Ht. destruct (Nat.leb_spec 1 L); [|lia].

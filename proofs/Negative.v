@@ -18,7 +18,7 @@ Proof.
   assert (H2 : eta <= (K - 1 / 4) / 2) by apply Rmin_r.
   assert (H0 : 0 < eta) by (unfold eta; apply Rmin_glb_lt; lra).
   clearbody eta.
-  destruct (proposition_1s L d eta HL ltac:(lra)) as [a [V [Ha [_ [Hl [I [i [HI [Hi [Hj Hm]]]]]]]]]].
+  destruct (proposition_1s_leak L d eta HL ltac:(lra)) as [a [V [Ha [_ [Hl [I [i [HI [Hi [Hj Hm]]]]]]]]]].
   specialize (H a V eta Ha Hl ltac:(lra) I i HI Hi Hj). rewrite Hm in H.
   assert (C : 4 * eta * (K - eta) <= eta * (1 + 2 * eta)).
   { apply (Rmult_le_compat_r ((1 + 2 * eta) * (K - eta))) in H.

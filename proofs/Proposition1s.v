@@ -51,10 +51,10 @@ Proof.
   - rewrite one_row_leak by lia. unfold sharp_row. simpl. ring.
 Qed.
 
-(** Proposition 1s. For every L >= 4 and 0 < eta < 1/2 there is a head with normalised
+(** For every L >= 4 and 0 < eta < 1/2 there is a head with normalised
     causal attention and worst-case loss exactly eta, and an instance with a non-trigger
     position i >= 2, whose leak is 4 eta / (1 + 2 eta). *)
-Theorem proposition_1s (L d : nat) (eta : R) : (4 <= L)%nat -> 0 < eta < 1 / 2 ->
+Theorem proposition_1s_leak (L d : nat) (eta : R) : (4 <= L)%nat -> 0 < eta < 1 / 2 ->
   exists (a : attention) (V : mat),
     normalised_causal L d a /\ identity_on_W d V /\
     worst_case_loss L d (target d) (head d a V) eta /\
@@ -84,7 +84,7 @@ Proof.
   assert (H3 := Rmin_l (1 / 4) ((4 - c) / 16)). assert (H4 := Rmin_r (1 / 4) ((4 - c) / 16)).
   assert (H0 : 0 < eta) by (unfold eta; repeat apply Rmin_glb_lt; lra).
   clearbody eta. exists eta. split; [lra|].
-  destruct (proposition_1s L d eta HL ltac:(lra)) as [a [V [Ha [_ [Hl [I [i [HI [Hi [Hj Hm]]]]]]]]]].
+  destruct (proposition_1s_leak L d eta HL ltac:(lra)) as [a [V [Ha [_ [Hl [I [i [HI [Hi [Hj Hm]]]]]]]]]].
   exists a, V. split; [assumption|]. split; [assumption|]. exists I, i.
   split; [assumption|]. split; [assumption|]. split; [assumption|].
   rewrite Hm. apply Rmult_lt_reg_r with (1 + 2 * eta); [lra|].
@@ -133,4 +133,23 @@ Proof.
     + rewrite Nat.eqb_refl, Rabs_Ropp, Rabs_pos_eq; lra.
   - exists (zero_instance 3), 2%nat. split; [apply zero_instance_ok; lia|].
     split; [simpl; lia|]. rewrite one_row_leak by lia. unfold early_row. simpl. ring.
+Qed.
+
+(** Proposition 1s. For every L >= 4 and 0 < eta < 1/2 there are heads with normalised causal
+    attention, V the identity on W and worst-case loss exactly eta, of which one has a leak
+    of 4 eta / (1 + 2 eta) at a non-trigger position i >= 2 of some instance, and another a
+    leak of 2 eta / (1 + eta) at a position before the trigger. *)
+Theorem proposition_1s (L d : nat) (eta : R) : (4 <= L)%nat -> 0 < eta < 1 / 2 ->
+  (exists (a : attention) (V : mat),
+    normalised_causal L d a /\ identity_on_W d V /\
+    worst_case_loss L d (target d) (head d a V) eta /\
+    exists I i, is_instance L d I /\ (2 <= i <= L)%nat /\ i <> trig I /\
+                leak a I i = 4 * eta / (1 + 2 * eta)) /\
+  (exists (a : attention) (V : mat),
+    normalised_causal L d a /\ identity_on_W d V /\
+    worst_case_loss L d (target d) (head d a V) eta /\
+    exists I i, is_instance L d I /\ (2 <= i < trig I)%nat /\
+                leak a I i = 2 * eta / (1 + eta)).
+Proof.
+  intros HL He. split; [apply proposition_1s_leak|apply proposition_1s_before]; (assumption || lra).
 Qed.

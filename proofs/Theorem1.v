@@ -67,10 +67,10 @@ Proof.
   unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. rewrite Hk. lra.
 Qed.
 
-(** Theorem 1. If the worst-case loss of a head with normalised causal attention
+(** First form: if the worst-case loss of a head with normalised causal attention
     is at most eta < kappa_L / 2, then on every instance the mass off BOS is at most
     eta / (kappa_L - eta) at every non-trigger position i >= 2. *)
-Theorem theorem_1 (L d : nat) (a : attention) (V : mat) (Lambda eta : R) :
+Theorem theorem_1_leak (L d : nat) (a : attention) (V : mat) (Lambda eta : R) :
   (4 <= L)%nat -> normalised_causal L d a ->
   worst_case_loss L d (target d) (head d a V) Lambda -> Lambda <= eta -> eta < kappa L / 2 ->
   forall I i, is_instance L d I -> (2 <= i <= L)%nat -> i <> trig I ->
@@ -80,7 +80,7 @@ Proof.
   apply (proj1 (worst_case_loss_le _ _ _ _ _ _ HLam)). assumption.
 Qed.
 
-(** Theorem 1, second form. If 0 < eps < 1 and the worst-case loss is at most
+(** Second form: if 0 < eps < 1 and the worst-case loss is at most
     kappa_L eps / (1 + eps), then every sink weight at a non-trigger position
     i >= 2 is at least 1 - eps. *)
 Theorem theorem_1_sinks (L d : nat) (a : attention) (V : mat) (Lambda eps : R) :
@@ -92,7 +92,7 @@ Theorem theorem_1_sinks (L d : nat) (a : attention) (V : mat) (Lambda eps : R) :
 Proof.
   intros HL Ha HLam Heps Hle I i HI Hi Hne. assert (Hk := kappa_pos L HL).
   assert (H : leak a I i <= (kappa L * eps / (1 + eps)) / (kappa L - kappa L * eps / (1 + eps))).
-  { apply (theorem_1 L d a V Lambda); try assumption.
+  { apply (theorem_1_leak L d a V Lambda); try assumption.
     apply Rmult_lt_reg_r with (1 + eps); [lra|].
     unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l by lra.
     assert (kappa L * eps < kappa L * 1) by (apply Rmult_lt_compat_l; lra). lra. }
@@ -101,7 +101,27 @@ Proof.
   unfold leak in H. lra.
 Qed.
 
-(** Both forms for softmax heads with bilinear scores x_i^T A x_k. *)
+(** Theorem 1. Let a head with normalised causal attention have worst-case loss Lambda.
+    If Lambda <= eta < kappa_L / 2, then on every instance and at every non-trigger position
+    i >= 2 the leak (the mass not on BOS) is at most eta / (kappa_L - eta).
+    If 0 < eps < 1 and Lambda <= kappa_L eps / (1 + eps), then every sink weight (the mass on
+    BOS) at a non-trigger position i >= 2 is at least 1 - eps. *)
+Theorem theorem_1 (L d : nat) (a : attention) (V : mat) (Lambda : R) :
+  (4 <= L)%nat -> normalised_causal L d a ->
+  worst_case_loss L d (target d) (head d a V) Lambda ->
+  (forall eta, Lambda <= eta -> eta < kappa L / 2 ->
+   forall I i, is_instance L d I -> (2 <= i <= L)%nat -> i <> trig I ->
+   leak a I i <= eta / (kappa L - eta)) /\
+  (forall eps, 0 < eps < 1 -> Lambda <= kappa L * eps / (1 + eps) ->
+   forall I i, is_instance L d I -> (2 <= i <= L)%nat -> i <> trig I ->
+   1 - eps <= sink_weight a I i).
+Proof.
+  intros HL Ha HLam. split; intros.
+  - apply (theorem_1_leak L d a V Lambda); assumption.
+  - apply (theorem_1_sinks L d a V Lambda); assumption.
+Qed.
+
+(** Its instance for softmax heads with bilinear scores x_i^T A x_k. *)
 Theorem theorem_1_softmax (L d : nat) (A V : mat) (Lambda : R) :
   (4 <= L)%nat -> worst_case_loss L d (target d) (softmax_head d A V) Lambda ->
   let a := softmax (bilinear d A (token d)) in
@@ -112,8 +132,5 @@ Theorem theorem_1_softmax (L d : nat) (A V : mat) (Lambda : R) :
    forall I i, is_instance L d I -> (2 <= i <= L)%nat -> i <> trig I ->
    1 - eps <= sink_weight a I i).
 Proof.
-  intros HL HLam a. assert (Ha : normalised_causal L d a) by apply softmax_normalised_causal.
-  split; intros.
-  - apply (theorem_1 L d a V Lambda); assumption.
-  - apply (theorem_1_sinks L d a V Lambda); assumption.
+  intros HL HLam a. apply (theorem_1 L d a V Lambda HL); [apply softmax_normalised_causal|exact HLam].
 Qed.

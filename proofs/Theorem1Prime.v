@@ -53,13 +53,18 @@ Proof.
   intros r Hr. apply H; lia.
 Qed.
 
+Lemma max_error_at_least L d y M I i r : (1 <= i <= L)%nat -> (r < d + 3)%nat ->
+  Rabs (M I i r - y I i r) <= max_error L d y M I.
+Proof.
+  intros Hi Hr. replace i with (S (i - 1)) by lia.
+  eapply Rle_trans; [|apply (nmax_ge L _ (i - 1)); lia]. cbv beta.
+  apply (nmax_ge (d + 3) (fun r => Rabs (M I (S (i - 1)) r - y I (S (i - 1)) r))). assumption.
+Qed.
+
 (** Good instances are those with maximal error at most t. *)
 Lemma max_error_good L d M t I : max_error L d (target d) M I <= t -> good L d M t I.
 Proof.
-  intros H i r Hi Hr. eapply Rle_trans; [|exact H].
-  replace i with (S (i - 1)) by lia.
-  eapply Rle_trans; [|apply (nmax_ge L _ (i - 1)); lia]. cbv beta.
-  apply (nmax_ge (d + 3) (fun r => Rabs (M I (S (i - 1)) r - target d I (S (i - 1)) r))). assumption.
+  intros H i r Hi Hr. eapply Rle_trans; [|exact H]. apply max_error_at_least; assumption.
 Qed.
 
 (** The expected loss exists for every head with normalised causal attention. *)
@@ -140,11 +145,11 @@ Qed.
 
 (** ** Theorem 1' *)
 
-(** Theorem 1'. A head with normalised causal attention and expected loss at most eta, and
+(** Direct form: a head with normalised causal attention and expected loss at most eta, and
     t with (i) eta <= delta t, (ii) (d+1)(L-2) eta < t, (iii) 4 U_0 t < 1: with probability
     at least 1 - delta over the instance, every non-trigger position i >= 2 has a leak of
     at most 2 U_0 t / (1 - 2 U_0 t). (That t >= eta follows from (ii).) *)
-Theorem theorem_1_prime L d a V Rl eta t delta :
+Theorem theorem_1_prime_leak L d a V Rl eta t delta :
   (4 <= L)%nat -> normalised_causal L d a ->
   expected_loss L d (target d) (head d a V) Rl -> Rl <= eta ->
   eta <= delta * t ->
@@ -177,7 +182,7 @@ Proof.
   apply Rmult_le_reg_r with t; [assumption|]. lra.
 Qed.
 
-(** Theorem 1', epsilon form. For 0 < eps < 1, 0 < delta <= 1 and t = eps/(2 U_0 (1+eps)):
+(** Epsilon form: for 0 < eps < 1, 0 < delta <= 1 and t = eps/(2 U_0 (1+eps)):
     expected loss at most t min(delta, 1/((d+1)(L-2)+1)) suffices for a leak of at most eps
     at every non-trigger position i >= 2, with probability at least 1 - delta. *)
 Theorem theorem_1_prime_sinks L d a V Rl eps delta :
@@ -208,5 +213,31 @@ Proof.
   assert (Hq : eps / (1 + eps) < / 2).
   { apply Rmult_lt_reg_r with (1 + eps); [lra|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l by lra. lra. }
   replace eps with (2 * U0 L d * t / (1 - 2 * U0 L d * t)) by (rewrite HUt; field; lra).
-  apply (theorem_1_prime L d a V Rl Rl t delta); try assumption; lra.
+  apply (theorem_1_prime_leak L d a V Rl Rl t delta); try assumption; lra.
+Qed.
+
+(** Theorem 1'. Let a head with normalised causal attention have expected loss R.
+    If R <= eta and t satisfies (i) eta <= delta t, (ii) (d+1)(L-2) eta < t, (iii) 4 U_0 t < 1,
+    then with probability at least 1 - delta over the instance every non-trigger position
+    i >= 2 has a leak of at most 2 U_0 t / (1 - 2 U_0 t).
+    In particular, for 0 < eps < 1, 0 < delta <= 1 and t = eps/(2 U_0 (1+eps)),
+    R <= t min(delta, 1/((d+1)(L-2)+1)) suffices for a leak of at most eps. *)
+Theorem theorem_1_prime (L d : nat) (a : attention) (V : mat) (Rl : R) :
+  (4 <= L)%nat -> normalised_causal L d a ->
+  expected_loss L d (target d) (head d a V) Rl ->
+  (forall eta t delta, Rl <= eta ->
+   eta <= delta * t ->
+   (INR d + 1) * (INR L - 2) * eta < t ->
+   4 * U0 L d * t < 1 ->
+   with_probability_at_least L d (1 - delta) (fun I =>
+     forall i, (2 <= i <= L)%nat -> i <> trig I ->
+     leak a I i <= 2 * U0 L d * t / (1 - 2 * U0 L d * t))) /\
+  (forall eps delta, 0 < eps < 1 -> 0 < delta <= 1 ->
+   Rl <= eps / (2 * U0 L d * (1 + eps)) * Rmin delta (1 / ((INR d + 1) * (INR L - 2) + 1)) ->
+   with_probability_at_least L d (1 - delta) (fun I =>
+     forall i, (2 <= i <= L)%nat -> i <> trig I -> leak a I i <= eps)).
+Proof.
+  intros HL Ha HR. split.
+  - intros eta t delta. apply theorem_1_prime_leak with (V := V); assumption.
+  - intros eps delta He Hd. apply theorem_1_prime_sinks with (V := V); assumption.
 Qed.
