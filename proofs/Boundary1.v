@@ -72,8 +72,8 @@ Qed.
 (** B1. Two softmax heads in one layer, q = e^K, K >= 0. Both heads put weight
     exactly 1/i on BOS at every non-trigger position i. Off trigger the output is
     exactly 0; at the trigger the error is at most 1/(1+(j-1)q) + (j-1)/(q+j-1),
-    attained for d >= 1; so Lambda = 1/(1+(L-1)q) + (L-1)/(q+L-1) for d >= 1, and
-    Lambda <= L/q always: every positive loss is reached. *)
+    attained for d >= 1; so Lambda <= 1/(1+(L-1)q) + (L-1)/(q+L-1) <= L/q, with equality in
+    the first place for d >= 1: every positive loss is reached. *)
 Theorem b1 (L d : nat) : (4 <= L)%nat ->
   (forall K, 0 <= K -> let q := exp K in
    (* BOS weights off trigger *)
@@ -91,6 +91,8 @@ Theorem b1 (L d : nat) : (4 <= L)%nat ->
    (* attained by the first content coordinate when all content is 1 *)
    ((1 <= d)%nat -> forall j, (3 <= j <= L)%nat -> let n := INR j - 1 in let I := ones_instance j in
       Rabs (b1_model d K I j 2%nat - target d I j 2%nat) = 1 / (1 + n * q) + n / (q + n)) /\
+   loss_at_most L d (target d) (b1_model d K)
+      (1 / (1 + (INR L - 1) * q) + (INR L - 1) / (q + (INR L - 1))) /\
    ((1 <= d)%nat -> worst_case_loss L d (target d) (b1_model d K)
       (1 / (1 + (INR L - 1) * q) + (INR L - 1) / (q + (INR L - 1)))) /\
    loss_at_most L d (target d) (b1_model d K) (INR L / q)) /\
@@ -113,7 +115,14 @@ Proof.
   split.
   - intros K HK q. assert (Hq : 1 <= q) by (apply exp_ge_1; assumption).
     assert (HM := b1_sum_form L d K).
-    split; [|split; [|split; [|split; [|split; [|split]]]]].
+    assert (HnL : 0 < INR (L - 1)) by (apply lt_0_INR; lia).
+    assert (HU : loss_at_most L d (target d) (b1_model d K) (b1_error q (INR (L - 1)))).
+    { apply (sum_form_loss L d _ _ _ HM); [| |lia].
+      - intros i Hi. rewrite Rabs_R0, Rmult_0_r, <- b1_error_eq by lra. apply Rabs_pos.
+      - intros j Hj. assert (H1 : INR 1 <= INR (j - 1)) by (apply le_INR; lia). simpl in H1.
+        fold q. rewrite b1_error_eq by lra. apply b1_error_mono; [lra|].
+        split; [assumption|apply le_INR; lia]. }
+    split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]].
     + apply HW.
     + intros I [Hj _] n. unfold n. rewrite <- INR_pred by lia. split.
       * apply trigger_avoids_bos_at. lia.
@@ -127,16 +136,11 @@ Proof.
     + intros Hd j Hj n I. unfold n. rewrite <- INR_pred by lia.
       assert (0 < INR (j - 1)) by (apply lt_0_INR; lia).
       unfold I. rewrite (sum_form_at_attained L d _ _ _ HM) by lia. fold q. apply b1_error_eq; lra.
+    + rewrite <- INR_pred by lia. exact HU.
     + intros Hd. rewrite <- INR_pred by lia. fold (b1_error q (INR (L - 1))).
-      assert (HnL : 0 < INR (L - 1)) by (apply lt_0_INR; lia).
       apply (worst_case_loss_attained L d _ _ _ (ones_instance L) L 2%nat);
-        [|apply ones_instance_ok; lia|lia|lia|].
-      * apply (sum_form_loss L d _ _ _ HM); [| |lia].
-        -- intros i Hi. rewrite Rabs_R0, Rmult_0_r, <- b1_error_eq by lra. apply Rabs_pos.
-        -- intros j Hj. assert (H1 : INR 1 <= INR (j - 1)) by (apply le_INR; lia). simpl in H1.
-           fold q. rewrite b1_error_eq by lra. apply b1_error_mono; [lra|].
-           split; [assumption|apply le_INR; lia].
-      * rewrite (sum_form_at_attained L d _ _ _ HM) by lia. fold q. apply b1_error_eq; lra.
+        [exact HU|apply ones_instance_ok; lia|lia|lia|].
+      rewrite (sum_form_at_attained L d _ _ _ HM) by lia. fold q. apply b1_error_eq; lra.
     + apply HS.
   - intros e He. destruct (exp_reaches (INR L / e)) as [K [HK Hq]]. assert (Hp := exp_pos K).
     destruct (worst_case_loss_below L d _ _ _ ltac:(lia) (HS K)) as [Lam [HLam Hle]].

@@ -127,16 +127,21 @@ Proof using HL Hx.
   assert (0 <= (INR L - INR i) * (x * q)) by (apply Rmult_le_pos; lra). lra.
 Qed.
 
+(** The larger of the error off trigger at i = L and at the trigger j = 3 bounds the loss. *)
+Lemma plus_loss_bound : loss_at_most L d (target d) M
+  (Rmax (INR (L - 1) / (x * q + INR L)) (plus_error x q 2)).
+Proof using HL Hx.
+  assert (HM := plus_sum_form). apply (sum_form_loss L d _ _ _ HM); [| |lia].
+  - intros i Hi. rewrite plus_off_eq. eapply Rle_trans; [apply plus_off_mono; assumption|apply Rmax_l].
+  - intros j Hj. rewrite plus_error_eq by apply pos_INR. eapply Rle_trans; [|apply Rmax_r].
+    apply plus_error_mono. change 2 with (INR 2). apply le_INR. lia.
+Qed.
+
 (** The exact worst-case loss for d >= 1. *)
 Lemma plus_loss : (1 <= d)%nat -> worst_case_loss L d (target d) M
   (Rmax (INR (L - 1) / (x * q + INR L)) (plus_error x q 2)).
 Proof using HL Hx.
-  intros Hd. assert (HM := plus_sum_form).
-  assert (Hub : loss_at_most L d (target d) M (Rmax (INR (L - 1) / (x * q + INR L)) (plus_error x q 2))).
-  { apply (sum_form_loss L d _ _ _ HM); [| |lia].
-    - intros i Hi. rewrite plus_off_eq. eapply Rle_trans; [apply plus_off_mono; assumption|apply Rmax_l].
-    - intros j Hj. rewrite plus_error_eq by apply pos_INR. eapply Rle_trans; [|apply Rmax_r].
-      apply plus_error_mono. change 2 with (INR 2). apply le_INR. lia. }
+  intros Hd. assert (HM := plus_sum_form). assert (Hub := plus_loss_bound).
   unfold Rmax in *. destruct (Rle_dec _ _).
   - apply (worst_case_loss_attained L d _ _ _ (ones_instance 3) 3%nat 2%nat Hub);
       [apply ones_instance_ok; lia|lia|lia|].
@@ -192,8 +197,8 @@ Qed.
 (** B4. Softmax with a learned sink logit b, q = e^K. The BOS weight at every
     non-trigger position i >= 2 is 1/(e^b q + i) < 1/i. The error off trigger is at
     most (i-1)/(e^b q + i), at the trigger at most 1 - (j-1)q/(e^b + 1/q + (j-1)q); both are
-    attained for d >= 1, so that Lambda is the larger of the first at i = L and the
-    second at j = 3. Every positive loss is reached, whatever b is. *)
+    attained for d >= 1. Lambda is at most the larger of the first at i = L and the second
+    at j = 3, with equality for d >= 1. Every positive loss is reached, whatever b is. *)
 Theorem b4 (L d : nat) (b : R) : (4 <= L)%nat ->
   let a := fun K => softmax_sink_logit b (bilinear d (A_avoid d K) (token d)) in
   let M := fun K => head d (a K) VW0 in
@@ -210,6 +215,8 @@ Theorem b4 (L d : nat) (b : R) : (4 <= L)%nat ->
       Rabs (M K I i 2%nat - target d I i 2%nat) = (INR i - 1) / (exp b * q + INR i)) /\
    ((1 <= d)%nat -> forall j, (3 <= j <= L)%nat -> let n := INR j - 1 in let I := ones_instance j in
       Rabs (M K I j 2%nat - target d I j 2%nat) = 1 - n * q / (exp b + 1 / q + n * q)) /\
+   loss_at_most L d (target d) (M K)
+      (Rmax ((INR L - 1) / (exp b * q + INR L)) (1 - 2 * q / (exp b + 1 / q + 2 * q))) /\
    ((1 <= d)%nat -> worst_case_loss L d (target d) (M K)
       (Rmax ((INR L - 1) / (exp b * q + INR L)) (1 - 2 * q / (exp b + 1 / q + 2 * q))))) /\
   (forall e, 0 < e -> exists K Lambda, 0 < K /\
@@ -218,7 +225,7 @@ Theorem b4 (L d : nat) (b : R) : (4 <= L)%nat ->
 Proof.
   intros HL a M. assert (Hx := exp_pos b). split.
   - intros K q. assert (HM := plus_sum_form L d (exp b) K HL Hx).
-    split; [|split; [|split; [|split; [|split]]]].
+    split; [|split; [|split; [|split; [|split; [|split]]]]].
     + intros I i [Hj _] Hi Hne. apply (plus_row_off d (exp b) K I); try assumption; lia.
     + intros I i r HI Hi Hr Hne. rewrite <- INR_pred by lia. unfold q. rewrite <- plus_off_eq by assumption.
       apply (sum_form_off L d _ _ _ HM); [assumption|lia|assumption|assumption].
@@ -231,6 +238,7 @@ Proof.
     + intros Hd j Hj n I. unfold n. rewrite <- INR_pred by lia. fold (plus_error (exp b) q (INR (j - 1))).
       unfold q. rewrite <- plus_error_eq by (assumption || apply pos_INR).
       apply (sum_form_at_attained L d _ _ _ HM); assumption.
+    + rewrite <- INR_pred by lia. apply plus_loss_bound; assumption.
     + intros Hd. rewrite <- INR_pred by lia. apply plus_loss; assumption.
   - intros e He. apply (plus_reaches L d (exp b) e); assumption.
 Qed.
@@ -238,8 +246,8 @@ Qed.
 (** B2. Softmax-off-by-one, e^{s_ik}/(1 + sum e^s), q = e^K. The BOS weight at every
     non-trigger position i >= 2 is 1/(q+i) < 1/i. The error off trigger is at most
     (i-1)/(q+i), at the trigger at most 1 - (j-1)q/(1 + 1/q + (j-1)q); both are attained
-    for d >= 1, so that Lambda is the larger of the first at i = L and the second at
-    j = 3. Every positive loss is reached. *)
+    for d >= 1. Lambda is at most the larger of the first at i = L and the second at
+    j = 3, with equality for d >= 1. Every positive loss is reached. *)
 Theorem b2 (L d : nat) : (4 <= L)%nat ->
   let a := fun K => softmax_off_by_one (bilinear d (A_avoid d K) (token d)) in
   let M := fun K => head d (a K) VW0 in
@@ -256,6 +264,8 @@ Theorem b2 (L d : nat) : (4 <= L)%nat ->
       Rabs (M K I i 2%nat - target d I i 2%nat) = (INR i - 1) / (q + INR i)) /\
    ((1 <= d)%nat -> forall j, (3 <= j <= L)%nat -> let n := INR j - 1 in let I := ones_instance j in
       Rabs (M K I j 2%nat - target d I j 2%nat) = 1 - n * q / (1 + 1 / q + n * q)) /\
+   loss_at_most L d (target d) (M K)
+      (Rmax ((INR L - 1) / (q + INR L)) (1 - 2 * q / (1 + 1 / q + 2 * q))) /\
    ((1 <= d)%nat -> worst_case_loss L d (target d) (M K)
       (Rmax ((INR L - 1) / (q + INR L)) (1 - 2 * q / (1 + 1 / q + 2 * q))))) /\
   (forall e, 0 < e -> exists K Lambda, 0 < K /\

@@ -114,9 +114,9 @@ End Numbers.
 (** B3. Uniform softmax whose trigger query avoids BOS, with the output gate
     sigmoid(K (x_T - x_N)), q = e^K. The BOS weight is exactly 1/i at every
     non-trigger position i >= 2. The error off trigger is at most 1/(1+q), at the
-    trigger at most 1 - (q/(1+q)) (j-1)q/(1+(j-1)q), attained for d >= 1; so Lambda =
-    (1+3q)/((1+q)(1+2q)) (at j = 3) for d >= 1, and Lambda <= 2/q always: every positive
-    loss is reached. *)
+    trigger at most 1 - (q/(1+q)) (j-1)q/(1+(j-1)q), attained for d >= 1; so
+    Lambda <= (1+3q)/((1+q)(1+2q)) <= 2/q (the former from j = 3), with equality in the first
+    place for d >= 1: every positive loss is reached. *)
 Theorem b3 (L d : nat) : (4 <= L)%nat ->
   (forall K, let q := exp K in
    (forall I i, is_instance L d I -> (2 <= i <= L)%nat -> i <> trig I ->
@@ -128,6 +128,7 @@ Theorem b3 (L d : nat) : (4 <= L)%nat ->
    (* attained by the first content coordinate when all content is 1 *)
    ((1 <= d)%nat -> forall j, (3 <= j <= L)%nat -> let n := INR j - 1 in let I := ones_instance j in
       Rabs (b3_model d K I j 2%nat - target d I j 2%nat) = 1 - q / (1 + q) * (n * q / (1 + n * q))) /\
+   loss_at_most L d (target d) (b3_model d K) ((1 + 3 * q) / ((1 + q) * (1 + 2 * q))) /\
    ((1 <= d)%nat -> worst_case_loss L d (target d) (b3_model d K)
       ((1 + 3 * q) / ((1 + q) * (1 + 2 * q)))) /\
    loss_at_most L d (target d) (b3_model d K) (2 / q)) /\
@@ -150,7 +151,7 @@ Proof.
   { intros K I HI i r Hi Hr. eapply Rle_trans; [apply HS; assumption|]. apply b3_error_2_small, exp_pos. }
   split.
   - intros K q. assert (Hq : 0 < q) by apply exp_pos. assert (HM := b3_sum_form L d K).
-    split; [|split; [|split; [|split; [|split]]]].
+    split; [|split; [|split; [|split; [|split; [|split]]]]].
     + apply HW.
     + intros I i r HI Hi Hr Hne. eapply Rle_trans; [apply (sum_form_off L d _ _ _ HM); assumption|].
       fold q. rewrite b3_off_eq by (assumption || lia). apply b3_off_le; [assumption|lia].
@@ -161,6 +162,7 @@ Proof.
     + intros Hd j Hj n I. unfold n. rewrite <- INR_pred by lia.
       assert (0 < INR (j - 1)) by (apply lt_0_INR; lia).
       unfold I. rewrite (sum_form_at_attained L d _ _ _ HM) by lia. fold q. apply b3_error_eq; assumption.
+    + rewrite <- b3_error_2 by assumption. apply HS.
     + intros Hd. rewrite <- b3_error_2 by assumption.
       apply (worst_case_loss_attained L d _ _ _ (ones_instance 3) 3%nat 2%nat);
         [apply HS|apply ones_instance_ok; lia|lia|lia|].

@@ -220,9 +220,9 @@ Qed.
 (** Proposition 4. Softmax with A_K = K (e_N - e_T) e_B^T, q = e^K (any real K), and V the
     identity on W with V e_B = 0. At non-trigger positions i >= 2 the sink weight
     is q/(q+i-1); its smallest value is q/(q+L-1), attained at i = L. The worst-case
-    loss is (L-1)/(q+L-1) if d >= 1 and (L-2)/(q+L-2) if d = 0. For d >= 1 and
-    0 < eta < 1 it is at most eta exactly when q >= (L-1)(1-eta)/eta, that is when
-    K >= ln((L-1)(1-eta)/eta). *)
+    loss is (L-1)/(q+L-1) if d >= 1 and (L-2)/(q+L-2) if d = 0. For 0 < eta < 1 it is at
+    most eta exactly when q >= (L-1)(1-eta)/eta, that is when K >= ln((L-1)(1-eta)/eta), if
+    d >= 1; for d = 0 the same with L-2 in place of L-1. *)
 Theorem proposition_4 (L d : nat) (K : R) (V : mat) :
   (4 <= L)%nat -> identity_on_W d V -> (forall r, (r < d + 3)%nat -> V r 0%nat = 0) ->
   let q := exp K in let a := softmax (bilinear d (A_sink d K) (token d)) in
@@ -244,12 +244,15 @@ Theorem proposition_4 (L d : nat) (K : R) (V : mat) :
   (* what it takes *)
   (forall Lambda eta, (1 <= d)%nat -> worst_case_loss L d (target d) M Lambda -> 0 < eta < 1 ->
      (Lambda <= eta <-> (INR L - 1) * (1 - eta) / eta <= q) /\
-     (Lambda <= eta <-> ln ((INR L - 1) * (1 - eta) / eta) <= K)).
+     (Lambda <= eta <-> ln ((INR L - 1) * (1 - eta) / eta) <= K)) /\
+  (forall Lambda eta, d = 0%nat -> worst_case_loss L d (target d) M Lambda -> 0 < eta < 1 ->
+     (Lambda <= eta <-> (INR L - 2) * (1 - eta) / eta <= q) /\
+     (Lambda <= eta <-> ln ((INR L - 2) * (1 - eta) / eta) <= K)).
 Proof.
   intros HL HV HB q a M. assert (Hq : 0 < q) by apply exp_pos.
   assert (HL4 : INR 4 <= INR L) by (apply le_INR; lia). simpl in HL4.
   assert (W := proposition_4_weights L d K). cbv zeta in W. fold q in W.
-  split; [|split; [|split; [|split; [|split; [|split]]]]].
+  split; [|split; [|split; [|split; [|split; [|split; [|split]]]]]].
   - intros I i HI Hi Hne. apply (W I HI); assumption.
   - intros I HI. apply (W I HI).
   - intros I i HI Hi Hne. unfold sink_weight. change a with (sink_attention d K).
@@ -265,6 +268,14 @@ Proof.
     assert (E : Lambda = (INR L - 1) / (q + (INR L - 1))).
     { rewrite (is_lub_u _ _ _ HLam HL1). f_equal. unfold q. ring. }
     assert (Hiff : Lambda <= eta <-> (INR L - 1) * (1 - eta) / eta <= q).
+    { rewrite E. apply share_le_iff; lra. }
+    split; [exact Hiff|]. rewrite Hiff. apply le_exp_iff.
+    apply Rdiv_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; lra.
+  - intros Lambda eta Hd HLam He.
+    assert (HL2 := sink_loss_no_content L d K V HL HV HB Hd).
+    assert (E : Lambda = (INR L - 2) / (q + (INR L - 2))).
+    { rewrite (is_lub_u _ _ _ HLam HL2). f_equal. unfold q. ring. }
+    assert (Hiff : Lambda <= eta <-> (INR L - 2) * (1 - eta) / eta <= q).
     { rewrite E. apply share_le_iff; lra. }
     split; [exact Hiff|]. rewrite Hiff. apply le_exp_iff.
     apply Rdiv_lt_0_compat; [|lra]. apply Rmult_lt_0_compat; lra.
