@@ -319,6 +319,27 @@ Qed.
 Definition two_layers : list (attention * mat) :=
   (identity_attention, VW (fun _ => 0)) :: (exact_attention, VW (fun _ => 0)) :: nil.
 
+Lemma two_layers_normalised L d : forall l, In l two_layers -> normalised_causal L d (fst l).
+Proof.
+  intros l [<-|[<-|[]]]; simpl.
+  - apply identity_attention_normalised_causal.
+  - apply exact_attention_normalised_causal.
+Qed.
+
+Lemma two_layers_loss L d : (4 <= L)%nat -> worst_case_loss L d (target d) (stack d two_layers) 0.
+Proof.
+  intros HL.
+  apply exact_loss_zero; [lia|]. intros I i r HI Hi Hr.
+  rewrite <- (exact_head L) by assumption. unfold two_layers, stack, head. simpl.
+  apply bsum_ext. intros k Hk'. f_equal.
+  transitivity (mv d (VW (fun _ => 0)) (mv d (VW (fun _ => 0)) (token d I k)) r).
+  - apply mv_ext. intros s Hs. unfold layer, identity_attention.
+    rewrite (bsum_ext 1 k _ (fun k0 => if (k0 =? k)%nat then mv d (VW (fun _ => 0)) (token d I k0) s else 0)).
+    + rewrite (bsum_indicator 1 k k) by lia. reflexivity.
+    + intros k0 _. destruct (k0 =? k)%nat; ring.
+  - rewrite !mv_VW by lia. destruct (Nat.eqb_spec r 0); ring.
+Qed.
+
 (** Theorem 2 is false if "some layer" is replaced by "every layer": in this stack of
     loss 0 the first layer has no weight on BOS at any position i >= 2. *)
 Theorem not_theorem_2_every_layer (L d : nat) : (4 <= L)%nat ->
@@ -330,20 +351,7 @@ Theorem not_theorem_2_every_layer (L d : nat) : (4 <= L)%nat ->
        forall l, In l ls -> exists k, (2 <= k <= i)%nat /\ 1 - x <= sink_weight (fst l) I k).
 Proof.
   intros HL H. assert (Hk := kappa_pos L HL).
-  assert (Hn : forall l, In l two_layers -> normalised_causal L d (fst l)).
-  { intros l [<-|[<-|[]]]; simpl.
-    - apply identity_attention_normalised_causal.
-    - apply exact_attention_normalised_causal. }
-  assert (Hl : worst_case_loss L d (target d) (stack d two_layers) 0).
-  { apply exact_loss_zero; [lia|]. intros I i r HI Hi Hr.
-    rewrite <- (exact_head L) by assumption. unfold two_layers, stack, head. simpl.
-    apply bsum_ext. intros k Hk'. f_equal.
-    transitivity (mv d (VW (fun _ => 0)) (mv d (VW (fun _ => 0)) (token d I k)) r).
-    - apply mv_ext. intros s Hs. unfold layer, identity_attention.
-      rewrite (bsum_ext 1 k _ (fun k0 => if (k0 =? k)%nat then mv d (VW (fun _ => 0)) (token d I k0) s else 0)).
-      + rewrite (bsum_indicator 1 k k) by lia. reflexivity.
-      + intros k0 _. destruct (k0 =? k)%nat; ring.
-    - rewrite !mv_VW by lia. destruct (Nat.eqb_spec r 0); ring. }
+  assert (Hn := two_layers_normalised L d). assert (Hl := two_layers_loss L d HL).
   destruct (H two_layers 0 ltac:(discriminate) Hn Hl ltac:(lra) (zero_instance 3) 4%nat 0
     ltac:(apply zero_instance_ok; lia) ltac:(lia) ltac:(simpl; lia) ltac:(lra)
     ltac:(simpl; unfold Rdiv; ring) _ (or_introl eq_refl)) as [k [Hk2 E]].
