@@ -3,6 +3,14 @@ From Coq Require Import Reals Lra Lia Arith List.
 From Sinkproof Require Import Sums Task Theorem1 Theorem2Core.
 Open Scope R_scope.
 
+(** The root x of Theorem 2 exists. *)
+Theorem theorem_2_root (L D : nat) (eta : R) : (1 <= D)%nat -> 0 <= eta < kappa L ->
+  exists x, 0 <= x /\ x ^ D = eta / (kappa L - eta).
+Proof.
+  intros HD He. apply root_exists; [|assumption].
+  apply Rmult_le_pos; [lra|]. left. apply Rinv_0_lt_compat. lra.
+Qed.
+
 (** Theorem 2. Let a stack of D >= 1 layers (without residual, each with
     normalised causal attention) have worst-case loss at most eta < kappa_L / 2, and
     put eps = eta / (kappa_L - eta). Then:
@@ -50,12 +58,4 @@ Proof.
   intros I x HI Hx HxD. assert (Hj := proj1 HI).
   destruct (Hex I 2%nat x) as [l [k [Hin [Hk2 E]]]]; try assumption; try lia.
   exists l. split; [assumption|]. replace 2%nat with k by lia. exact E.
-Qed.
-
-(** The root x of Theorem 2 exists. *)
-Theorem theorem_2_root (L D : nat) (eta : R) : (1 <= D)%nat -> 0 <= eta < kappa L ->
-  exists x, 0 <= x /\ x ^ D = eta / (kappa L - eta).
-Proof.
-  intros HD He. apply root_exists; [|assumption].
-  apply Rmult_le_pos; [lra|]. left. apply Rinv_0_lt_compat. lra.
 Qed.
