@@ -49,7 +49,8 @@ int run(int argc, char** argv) {
       known = known || verb->get_name() == argv[1];
       verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
     }
-    if (!known) return complain("unknown verb '" + std::string(argv[1]) + "': the verbs are " + verbs, bad_input);
+    if (!known)
+      return complain("unknown verb '" + std::string(argv[1]) + "': the verbs are " + verbs, bad_input);
   }
   try {
     program.parse(argc, argv);

@@ -6,11 +6,13 @@ namespace sinkproof::app {
 
 void TaskFlags::add(CLI::App& verb) {
   verb.add_option("--length", length, "sequence length L >= 4")->capture_default_str()->type_name("L");
-  CLI::Option* content_option =
-      verb.add_option("--content", content, "content coordinates d >= 0")->capture_default_str()->type_name("D");
-  dimension_option = verb.add_option("--dimension", dimension, "model dimension n = d + 3, instead of --content")
-                         ->type_name("N")
-                         ->excludes(content_option);
+  CLI::Option* content_option = verb.add_option("--content", content, "content coordinates d >= 0")
+                                    ->capture_default_str()
+                                    ->type_name("D");
+  dimension_option =
+      verb.add_option("--dimension", dimension, "model dimension n = d + 3, instead of --content")
+          ->type_name("N")
+          ->excludes(content_option);
 }
 
 task::Parameters TaskFlags::parameters() const {

@@ -33,8 +33,8 @@ T share(const T& part, const T& rest) {
   }
 }
 
-/// The softmax of one row in double intervals, with an addend sink_weight e^0 in the denominator (0 for none). The same
-/// enclosure as share() gives, in fewer operations.
+/// The softmax of one row in double intervals, with an addend sink_weight e^0 in the denominator (0 for
+/// none). The same enclosure as share() gives, in fewer operations.
 void softmax_row(std::span<const numeric::Interval> scores, const numeric::Interval& sink_weight,
                  std::span<numeric::Interval> weights);
 
@@ -99,8 +99,7 @@ void normalise(const BilinearScores<T>& head, std::span<const T> scores, std::sp
   const bool with_sink = head.normaliser != Normaliser::softmax;
   if constexpr (std::is_same_v<T, numeric::Interval>) {
     if (!head.base) {
-      softmax_row(scores,
-                  head.normaliser == Normaliser::sink_logit ? head.sink_weight : T(with_sink ? 1 : 0),
+      softmax_row(scores, head.normaliser == Normaliser::sink_logit ? head.sink_weight : T(with_sink ? 1 : 0),
                   weights);
       return;
     }

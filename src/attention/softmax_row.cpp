@@ -6,11 +6,11 @@ using numeric::above;
 using numeric::below;
 using numeric::Interval;
 
-// With e_k in [l_k, u_k] >= 0 and the sink's s in [s_l, s_u] >= 0, the weight e_k / (s + sum e) rises with e_k and falls
-// with the others, so it ranges over
+// With e_k in [l_k, u_k] >= 0 and the sink's s in [s_l, s_u] >= 0, the weight e_k / (s + sum e) rises with
+// e_k and falls with the others, so it ranges over
 //   [ l_k / (s_u + sum u - (u_k - l_k)),  u_k / (s_l + sum l + (u_k - l_k)) ].
-// A float sum of m nonnegative terms is off by at most a factor (1 +- eps)^m in any rounding mode (sums do not underflow
-// inexactly); (m + 4) eps covers it and the multiplication that applies it.
+// A float sum of m nonnegative terms is off by at most a factor (1 +- eps)^m in any rounding mode (sums do
+// not underflow inexactly); (m + 4) eps covers it and the multiplication that applies it.
 void softmax_row(std::span<const Interval> scores, const Interval& sink_weight, std::span<Interval> weights) {
   const bool with_sink = !(sink_weight.is_point() && sink_weight.lower() == 0);
   // Any finite pivot is right; this one keeps every exponential, and the sink's, at most about 1.

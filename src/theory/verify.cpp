@@ -33,8 +33,8 @@ Claim theorem1(const VerifyParameters& p) {
   });
   attempt(claim, [&] {
     const Rational needed = loss_needed(p.task, p.epsilon);
-    claim.statement += fmt::format("; Lambda <= {} forces every sink weight to be at least {}", to_string(needed),
-                                   to_string(1 - p.epsilon));
+    claim.statement += fmt::format("; Lambda <= {} forces every sink weight to be at least {}",
+                                   to_string(needed), to_string(1 - p.epsilon));
     claim.quantities.push_back(quantity("epsilon", p.epsilon));
     claim.quantities.push_back(quantity("lambda_needed", needed));
   });

@@ -1,5 +1,6 @@
-// A rigorous forward pass of one softmax head, n = L = 16, point input (scores, softmax, output), beside the same pass in
-// plain Eigen double and, where it is installed, in Arb at 53 bits. One run measures all: compare ratios, not seconds.
+// A rigorous forward pass of one softmax head, n = L = 16, point input (scores, softmax, output), beside the
+// same pass in plain Eigen double and, where it is installed, in Arb at 53 bits. One run measures all:
+// compare ratios, not seconds.
 #include <random>
 
 #include <Eigen/Core>
@@ -54,7 +55,8 @@ void rigorous_interval(benchmark::State& state) {
   const Head head = example();
   const auto convert = [](const Matrix<double>& m) { return numeric::convert<Interval, double>(m); };
   const auto model = attention::single_head<Interval>(
-      {.attention = attention::BilinearScores<Interval>{.matrix = convert(head.score)}, .value = convert(head.value)});
+      {.attention = attention::BilinearScores<Interval>{.matrix = convert(head.score)},
+       .value = convert(head.value)});
   const Matrix<Interval> tokens = convert(head.tokens);
   for (auto _ : state) benchmark::DoNotOptimize(attention::forward(model, tokens));
 }

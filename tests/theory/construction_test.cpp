@@ -18,7 +18,7 @@ using numeric::BigInterval, numeric::Interval;
 
 namespace {
 
-const std::vector<Parameters> shapes{{4, 0}, {4, 1}, {5, 0}, {5, 2}, {6, 3}, {7, 1}};
+const std::vector<Parameters> shapes{{4, 0}, {4, 1}, {5, 0}, {5, 2}, {6, 3}, {9, 1}};
 
 template <class T>
 Matrix<T> flatten(const attention::Trace<T>& trace) {
