@@ -74,7 +74,7 @@ TEST_CASE("the relative error stays below the stated constant") {
             " eps of 1.75 eps stated");
   }
   // Rounding modes were switched, and the inputs reach where the error is large.
-  CHECK(largest[0] > 0.65);
+  CHECK(largest[0] > 0.6);
   CHECK(largest[1] > 1);
 }
 

@@ -153,6 +153,16 @@ TEST_CASE("product: underflow that adds up is covered") {
       CHECK(contains(ranges(0, 0), -truth));
     }
   }
+  // Sum and radius both lose what underflows: [0, 2 x] [0, 2 x] with x x just below the least positive
+  // number.
+  for (const int k : {1, 7, 64}) {
+    const Matrix<Interval> a = Matrix<Interval>::Constant(1, k, Interval(0, 0x1.fp-537));
+    for (size_t m = 0; m < 4; ++m) {
+      const RoundingMode mode(RoundingMode::all[m]);
+      CHECK(contains(product(a, Matrix<Interval>(a.transpose()))(0, 0),
+                     k * exact(0x1.fp-537) * exact(0x1.fp-537)));
+    }
+  }
   // gamma |a| underflows, its product with b would not.
   Matrix<Interval> a(1, 3), b(3, 1);
   a.setConstant(Interval(0x1.2345678p-1040));
@@ -173,8 +183,10 @@ TEST_CASE("product: a float sum that stops at the largest double, and comes back
       Matrix<Interval> a(1, 4), b(4, 1);
       a << Interval(sign * 1e308), Interval(sign * 1e308), Interval(-sign * 1e308), Interval(-sign * 0.5e308);
       b.setConstant(Interval(1));
-      const Interval x = product(a, b)(0, 0);
-      CHECK((x.is_undecided() || contains(x, exact_entry(a, b, 0, 0).lower)));
+      for (const Interval& x : {product(a, b)(0, 0), product(Matrix<Interval>(b.transpose()),
+                                                             Matrix<Interval>(a.transpose()))(0, 0)}) {
+        CHECK((x.is_undecided() || contains(x, exact_entry(a, b, 0, 0).lower)));
+      }
     }
     Matrix<Interval> a(1, 2), b(2, 1);
     a << Interval(1e-320), Interval(1e300);
