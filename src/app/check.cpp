@@ -1,47 +1,32 @@
-#include <optional>
-
 #include <fmt/core.h>
 
 #include "app/parameters.hpp"
 #include "app/report.hpp"
-#include "attention/weights.hpp"
-#include "certify/sample.hpp"
+#include "app/weights_check.hpp"
 #include "errors.hpp"
+#include "formats/file.hpp"
 #include "formats/sha256.hpp"
-#include "formats/weights_file.hpp"
 
 namespace sinkproof::app {
 namespace {
 
-using attention::Normaliser;
+using numeric::Direction;
 using numeric::Rational;
-using numeric::Verdict;
 
 struct CheckFlags {
   CommonFlags common;
-  std::string weights;
-  std::string attention = "softmax";
-  std::string layout, scale;
+  WeightsRequest request;
+  std::string layout, scale, effort = "tight";
   int heads = 0;
-  long length = 16;
-  std::size_t samples = 1000;
-  std::size_t vertices = 1000;
   std::string replay;
-  std::string leak_at_most, loss_at_most;
+  std::string leak_at_most, loss_at_most, sink_at_least;
 };
 
-struct Evaluation {
-  task::Parameters parameters;
-  std::vector<task::Instance<double>> instances;
-  certify::SampleReport report;
-};
-
-std::string read_text(const std::string& path) {
-  const formats::File file(path);
-  std::string text(file.size(), '\0');
-  file.read_at(0, {reinterpret_cast<unsigned char*>(text.data()), text.size()});
-  return text;
+std::string where(int position, int trigger) {
+  return fmt::format("i = {}, j = {}", position, trigger);
 }
+
+// --- one replayed instance
 
 /// A replayed instance must be made of doubles: witnesses are, and a point enclosure then is the instance
 /// itself.
@@ -51,212 +36,209 @@ task::Instance<double> to_double(const task::Instance<Rational>& exact, const st
     for (Eigen::Index m = 0; m < exact.content.cols(); ++m) {
       instance.content(i, m) = exact.content(i, m).convert_to<double>();
       if (numeric::exact(instance.content(i, m)) != exact.content(i, m)) {
-        throw InputError(name + ": line " + std::to_string(i + 2) + ": " +
-                         numeric::to_string(exact.content(i, m)) +
-                         " is not a double: write a dyadic fraction such as 1/2 or 3/8");
+        throw InputError(
+            fmt::format("{}: line {}: {} is not a double: write a dyadic fraction such as 1/2 or 3/8", name,
+                        i + 2, numeric::to_string(exact.content(i, m))));
       }
     }
   }
   return instance;
 }
 
-Evaluation evaluate(const CheckFlags& flags, const attention::Weights& weights, Normaliser normaliser) {
-  Evaluation evaluation{.parameters = {flags.length, weights.dimension - 3}, .instances = {}, .report = {}};
-  if (flags.replay.empty()) {
-    evaluation.instances =
-        certify::sample_instances(evaluation.parameters, flags.samples, flags.vertices, flags.common.seed);
-  } else {
-    const auto parsed = task::parse_instance(read_text(flags.replay), flags.replay);
-    if (parsed.parameters.dimension() != weights.dimension) {
-      throw InputError(fmt::format(
-          "{}: line 2: content {} does not fit {}: its dimension n = {} needs content {}", flags.replay,
-          parsed.parameters.content(), flags.weights, weights.dimension, weights.dimension - 3));
-    }
-    evaluation.parameters = parsed.parameters;
-    evaluation.instances.push_back(to_double(parsed.instance, flags.replay));
+/// Evaluates the instance only: its values are attained, and nothing is certified.
+WeightsChecked replay(const CheckFlags& flags) {
+  const formats::File file(flags.request.path);
+  const std::string sha256 = formats::sha256(file);
+  attention::Weights weights = formats::read_weights(file, flags.request.options);
+  const auto parsed = task::parse_instance(formats::read_text(flags.replay), flags.replay);
+  if (parsed.parameters.dimension() != weights.dimension) {
+    throw InputError(fmt::format(
+        "{}: line 2: content {} does not fit {}: its dimension n = {} needs content {}", flags.replay,
+        parsed.parameters.content(), flags.request.path, weights.dimension, weights.dimension - 3));
   }
-  if (evaluation.instances.empty())
-    throw InputError("--samples 0 --vertices 0: nothing to evaluate; ask for one at least");
-  const auto model = attention::model_from<numeric::Interval>(weights, normaliser);
-  evaluation.report =
-      certify::evaluate(model, evaluation.parameters, evaluation.instances, flags.common.thread_count());
-  return evaluation;
+  WeightsChecked checked{.weights = std::move(weights),
+                         .sha256 = sha256,
+                         .parameters = parsed.parameters,
+                         .normalised = flags.request.attention == "softmax"};
+  checked.instances = {to_double(parsed.instance, flags.replay)};
+  evaluate_instances(checked, flags.request);
+  checked.claims = claims_of(flags.request, checked.leak, checked.loss);
+  return checked;
 }
 
-std::string coordinate_name(const task::Parameters& parameters, int coordinate) {
-  if (coordinate == task::Parameters::bos()) return "B";
-  if (coordinate == task::Parameters::trigger()) return "T";
-  if (coordinate == parameters.ordinary()) return "N";
-  return "content " + std::to_string(coordinate - 1);
-}
+// --- JSON
 
-std::string where(const certify::Seen& seen) {
-  return fmt::format("i = {}, j = {}", seen.position, seen.trigger);
-}
-
-/// A sample can disprove "at most" but never prove it.
-theory::Claim at_most_claim(const std::string& id, const std::string& subject, const Rational& limit,
-                            const certify::Seen& seen, std::size_t instances) {
-  theory::Claim claim;
-  claim.id = id;
-  claim.title = subject;
-  claim.statement = subject + " is at most " + numeric::to_string(limit);
-  claim.hypothesis = "all instances of this length";
-  claim.quantities = {theory::quantity("limit", limit), theory::quantity("largest_seen", seen.value)};
-  if (numeric::at_most(seen.value, limit) == Verdict::disproved) {
-    claim.verdict = Verdict::disproved;
-    claim.reason = "an evaluated instance exceeds it, at " + where(seen);
-  } else if (seen.value.is_undecided()) {
-    claim.reason = "some value cannot be enclosed between finite ends";
-  } else {
-    claim.reason = fmt::format(
-        "none of the {} evaluated instances exceeds it, but a sample proves nothing about all", instances);
+Json bound_json(const Bound& bound, const task::Parameters& parameters, bool is_error) {
+  Json json = to_json(bound.quantity(""));
+  if (bound.witness) {
+    json["trigger"] = bound.witness->instance.trigger;
+    json["position"] = bound.witness->position;
+    if (is_error) json["coordinate"] = coordinate_name(parameters, bound.witness->coordinate);
   }
-  return claim;
+  return json;
 }
 
-const certify::Seen& largest_leak(const certify::SampleReport& report) {
-  const certify::Seen* largest = &report.heads.front().largest_off_bos;
-  for (const auto& head : report.heads) {
-    if (head.largest_off_bos.value.is_undecided()) return head.largest_off_bos;
-    if (head.largest_off_bos.value.lower() > largest->value.lower()) largest = &head.largest_off_bos;
-  }
-  return *largest;
-}
-
-Json model_json(const CheckFlags& flags, const attention::Weights& weights,
-                const task::Parameters& parameters) {
-  return {{"attention", flags.attention},
-          {"layers", weights.layers.size()},
-          {"heads", weights.layers.front().heads.size()},
-          {"length", parameters.length()},
-          {"content", parameters.content()},
-          {"dimension", parameters.dimension()},
-          {"residual", weights.residual},
-          {"layout", weights.layout},
-          {"scale",
-           weights.scale.inverse_sqrt_head_dimension ? "sqrt" : numeric::to_string(weights.scale.factor)}};
-}
-
-Json quantities_json(const Evaluation& evaluation, bool normalised) {
-  const auto& report = evaluation.report;
+Json heads_json(const WeightsChecked& checked) {
   Json heads = Json::array();
-  for (const auto& head : report.heads) {
+  for (const auto& head : checked.sampled.heads) {
     Json entry{{"layer", head.layer},
                {"head", head.head},
                {"least_sink_weight", to_json(head.least_sink_weight)},
                {"largest_sink_weight", to_json(head.largest_sink_weight)},
                {"largest_weight_off_bos", to_json(head.largest_weight_off_bos)}};
-    if (normalised) entry["leak"] = to_json(head.largest_off_bos);
+    if (checked.normalised) entry["leak"] = to_json(head.largest_off_bos);
     heads.push_back(entry);
   }
-  Json loss = to_json(report.loss);
-  loss["coordinate"] = coordinate_name(evaluation.parameters, report.loss.coordinate);
-  Json json{{"instances", report.instances}, {"loss", loss}};
-  if (normalised) json["leak"] = to_json(largest_leak(report));
-  json["heads"] = heads;
-  return json;
+  return heads;
 }
 
-std::string text_report(const CheckFlags& flags, const attention::Weights& weights,
-                        const Evaluation& evaluation, const std::string& sha256, bool normalised,
-                        const std::vector<theory::Claim>& claims) {
-  const auto& report = evaluation.report;
-  std::string text = fmt::format("{}\n  sha256     {}\n", flags.weights, sha256);
+void fill(Report& report, const CheckFlags& flags, const WeightsChecked& checked) {
+  const attention::Weights& weights = checked.weights;
+  report.claims = checked.claims;
+  report.fields["file"] = {{"path", flags.request.path}, {"sha256", checked.sha256}};
+  report.fields["model"] = {
+      {"attention", flags.request.attention},
+      {"layers", weights.layers.size()},
+      {"heads", weights.layers.front().heads.size()},
+      {"length", checked.parameters.length()},
+      {"content", checked.parameters.content()},
+      {"dimension", checked.parameters.dimension()},
+      {"residual", weights.residual},
+      {"layout", weights.layout},
+      {"scale",
+       weights.scale.inverse_sqrt_head_dimension ? "sqrt" : numeric::to_string(weights.scale.factor)}};
+  report.fields["seed"] = flags.common.seed;
+  report.fields["effort"] = flags.effort;
+  Json quantities{
+      {"loss", bound_json(checked.loss, checked.parameters, true)},
+      {checked.normalised ? "leak" : "weight_off_bos", bound_json(checked.leak, checked.parameters, false)}};
+  if (checked.theorem) {
+    quantities["theorem_1_leak"] = to_json(theory::quantity("", checked.theorem->leak_at_most));
+    quantities["corollary_5_logit_gap"] = to_json(theory::quantity("", checked.theorem->logit_gap_needed));
+    quantities["logit_gap"] = to_json(theory::quantity("", checked.theorem->logit_gap));
+  }
+  report.fields["quantities"] = quantities;
+  if (checked.certificate) {
+    report.fields["leak_classes"] = Json::array();
+    for (const auto& leak_class : checked.certificate->leak_classes) {
+      report.fields["leak_classes"].push_back(
+          {{"side", leak_class.side == certify::Side::before ? "before" : "after"},
+           {"position", leak_class.position},
+           {"upper", numeric::decimal(numeric::exact(leak_class.upper), Direction::up, 17)}});
+    }
+    report.fields["seconds"] = Json::object();
+    for (const auto& timing : checked.certificate->timings) {
+      report.fields["seconds"][timing.part] = {{"wall", timing.wall}, {"cpu", timing.cpu}};
+    }
+  }
+  report.fields["sampled"] = {{"instances", checked.sampled.instances}, {"heads", heads_json(checked)}};
+}
+
+// --- text
+
+std::string bound_line(const std::string& name, const Bound& bound) {
+  const std::string attained = numeric::decimal(bound.attained, Direction::down);
+  const std::string certified =
+      bound.certified ? numeric::decimal(*bound.certified, Direction::up) : "nothing";
+  std::string line = fmt::format("  {:<34}{:<14}{:<14}", name, attained, certified);
+  if (bound.certified && bound.attained > 0) {
+    line += fmt::format("{:<10}", numeric::decimal(*bound.certified / bound.attained, Direction::up, 5));
+  } else {
+    line += fmt::format("{:<10}", "");
+  }
+  if (bound.witness) line += where(bound.witness->position, bound.witness->instance.trigger);
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::string text_of(const CheckFlags& flags, const WeightsChecked& checked) {
+  const attention::Weights& weights = checked.weights;
+  std::string text = fmt::format("{}\n  sha256     {}\n", flags.request.path, checked.sha256);
   text += fmt::format(
-      "  model      {} attention, {} layer(s) x {} head(s), n = {} (d = {}), {}, layout {}, scores {}\n",
-      flags.attention, weights.layers.size(), weights.layers.front().heads.size(), weights.dimension,
+      "  model      {} attention, {} layer(s) x {} head(s), n = {} (d = {}), {}, layout {}, scores {}\n\n",
+      flags.request.attention, weights.layers.size(), weights.layers.front().heads.size(), weights.dimension,
       weights.dimension - 3, weights.residual ? "residual" : "no residual", weights.layout,
       weights.scale.inverse_sqrt_head_dimension ? std::string("/ sqrt(d_head)")
       : weights.scale.factor == 1               ? std::string("unscaled")
                                                 : "times " + numeric::to_string(weights.scale.factor));
+
+  const std::string domain = flags.replay.empty()
+                                 ? fmt::format("over every instance, L = {}", checked.parameters.length())
+                                 : "on the instance in " + flags.replay;
   text +=
-      fmt::format("  evaluated  {} instance(s) at L = {}{}; each value below encloses the truth on them\n\n",
-                  report.instances, evaluation.parameters.length(),
-                  flags.replay.empty() ? fmt::format(" ({} random, {} vertices, seed {})", flags.samples,
-                                                     flags.vertices, flags.common.seed)
-                                       : " from " + flags.replay);
-  text += "  non-trigger positions i >= 2 (sampled)\n";
+      fmt::format("  {:<34}{:<14}{:<14}{:<10}{}\n", domain, "attained", "certified", "ratio", "witness at");
+  text += bound_line(checked.normalised ? "leak 1 - a_i1, i >= 2, i != j" : "weight a_ik, k >= 2, i != j",
+                     checked.leak);
+  text += bound_line("worst-case loss Lambda", checked.loss);
+  if (checked.theorem) {
+    text += fmt::format("  {:<34}{:<14}{}\n", "leak, by Theorem 1 from Lambda", "",
+                        numeric::decimal(checked.theorem->leak_at_most, Direction::up));
+    text += fmt::format("  {:<34}{}, and Corollary 5 asks for {}\n", "logit gap A_NB - A_NN",
+                        numeric::to_string(checked.theorem->logit_gap),
+                        numeric::decimal(lower_end(checked.theorem->logit_gap_needed), Direction::down));
+  }
+
+  text += fmt::format(
+      "\n  {} instance(s) evaluated, non-trigger positions i >= 2 (sampled{})\n", checked.sampled.instances,
+      flags.replay.empty() ? fmt::format(": {} random, {} vertices, seed {}", flags.request.samples,
+                                         flags.request.vertices, flags.common.seed)
+                           : "");
   text += fmt::format("  {:<6}{:<6}{:<30}{:<30}{}\n", "layer", "head", "least BOS weight",
-                      "largest BOS weight", normalised ? "largest leak" : "largest weight off BOS");
-  for (const auto& head : report.heads) {
-    const certify::Seen& last = normalised ? head.largest_off_bos : head.largest_weight_off_bos;
+                      "largest BOS weight", checked.normalised ? "largest leak" : "largest weight off BOS");
+  for (const auto& head : checked.sampled.heads) {
+    const certify::Seen& last = checked.normalised ? head.largest_off_bos : head.largest_weight_off_bos;
     text += fmt::format("  {:<6}{:<6}{:<30}{:<30}{} at {}\n", head.layer, head.head,
                         numeric::to_string(head.least_sink_weight.value),
                         numeric::to_string(head.largest_sink_weight.value), numeric::to_string(last.value),
-                        where(last));
+                        where(last.position, last.trigger));
   }
-  text +=
-      fmt::format("\n  largest error seen  {} at {}, coordinate {}\n", numeric::to_string(report.loss.value),
-                  where(report.loss), coordinate_name(evaluation.parameters, report.loss.coordinate));
-  text +=
-      "  (sampled: its lower end is a proved lower bound of Lambda; nothing here bounds Lambda from above)\n";
-  if (!claims.empty()) text += "\n" + to_text(claims);
+  if (!checked.claims.empty()) text += "\n" + to_text(checked.claims);
   return text;
 }
 
-int check(const CheckFlags& flags) {
-  std::optional<Rational> leak_limit, loss_limit;
-  if (!flags.leak_at_most.empty()) leak_limit = exact_flag("--leak-at-most", flags.leak_at_most);
-  if (!flags.loss_at_most.empty()) loss_limit = exact_flag("--loss-at-most", flags.loss_at_most);
-  const Normaliser normaliser = flags.attention == "relu" ? Normaliser::relu : Normaliser::softmax;
-  const bool normalised = normaliser == Normaliser::softmax;
-  if (leak_limit && !normalised) {
-    throw InputError(
-        "--leak-at-most: the leak 1 - a_i1 is defined for rows that sum to 1, not for --attention relu");
-  }
+int check(CheckFlags flags) {
+  const auto claim = [](const char* flag, const std::string& text) -> std::optional<Rational> {
+    if (text.empty()) return std::nullopt;
+    return exact_flag(flag, text);
+  };
+  flags.request.leak_at_most = claim("--leak-at-most", flags.leak_at_most);
+  flags.request.loss_at_most = claim("--loss-at-most", flags.loss_at_most);
+  flags.request.sink_at_least = claim("--sink-at-least", flags.sink_at_least);
+  if (!flags.layout.empty()) flags.request.options.layout = flags.layout;
+  if (!flags.scale.empty()) flags.request.options.scale = flags.scale;
+  if (flags.heads > 0) flags.request.options.heads = flags.heads;
+  flags.request.certify.effort = flags.effort == "fast" ? certify::Effort::fast : certify::Effort::tight;
+  flags.request.certify.threads = flags.common.thread_count();
+  flags.request.certify.seed = flags.common.seed;
 
-  // One open file: what is hashed is what is read.
-  const formats::File file(flags.weights);
-  formats::WeightsOptions options;
-  if (!flags.layout.empty()) options.layout = flags.layout;
-  if (!flags.scale.empty()) options.scale = flags.scale;
-  if (flags.heads > 0) options.heads = flags.heads;
-  const attention::Weights weights = formats::read_weights(file, options);
-  const std::string sha256 = formats::sha256(file);
-  const Evaluation evaluation = evaluate(flags, weights, normaliser);
-  const certify::SampleReport& seen = evaluation.report;
-
+  const WeightsChecked checked = flags.replay.empty() ? check_weights(flags.request) : replay(flags);
   Report report{.verb = "check"};
-  if (leak_limit) {
-    report.claims.push_back(at_most_claim("leak-at-most",
-                                          "every head's leak at every non-trigger position i >= 2",
-                                          *leak_limit, largest_leak(seen), seen.instances));
-  }
-  if (loss_limit) {
-    report.claims.push_back(
-        at_most_claim("loss-at-most", "the worst-case loss Lambda", *loss_limit, seen.loss, seen.instances));
-  }
-  report.fields["file"] = {{"path", flags.weights}, {"sha256", sha256}};
-  report.fields["model"] = model_json(flags, weights, evaluation.parameters);
-  report.fields["seed"] = flags.common.seed;
-  report.fields["quantities"] = quantities_json(evaluation, normalised);
-
+  fill(report, flags, checked);
   if (!flags.common.out.empty()) {
-    const auto write_witness = [&](const std::string& name, const certify::Seen& witness) {
+    const auto write_witness = [&](const std::string& name, const Bound& bound) {
+      if (!bound.witness) return;
       write_file(flags.common.out, name,
-                 task::to_text(evaluation.parameters,
-                               task::convert<Rational>(evaluation.instances[witness.instance])));
+                 task::to_text(checked.parameters, task::convert<Rational>(bound.witness->instance)));
     };
-    write_witness("witness-loss.txt", seen.loss);
-    if (normalised) write_witness("witness-leak.txt", largest_leak(seen));
+    write_witness("witness-loss.txt", checked.loss);
+    write_witness("witness-leak.txt", checked.leak);
   }
-  return deliver(report, text_report(flags, weights, evaluation, sha256, normalised, report.claims),
-                 flags.common);
+  return deliver(report, text_of(flags, checked), flags.common);
 }
 
 }  // namespace
 
 void add_check(CLI::App& program, Run& run) {
   auto flags = std::make_shared<CheckFlags>();
-  CLI::App* verb = program.add_subcommand(
-      "check", "evaluate trained weights rigorously: every attention weight and error enclosed");
-  verb->add_option("WEIGHTS", flags->weights, ".npz or .safetensors file")->required()->type_name("");
-  verb->add_option("--attention", flags->attention, "softmax or relu; the file does not say")
+  WeightsRequest& request = flags->request;
+  CLI::App* verb =
+      program.add_subcommand("check", "certify trained weights over every input, and look for the worst one");
+  verb->add_option("WEIGHTS", request.path, ".npz or .safetensors file")->required()->type_name("");
+  verb->add_option("--attention", request.attention, "softmax or relu; the file does not say")
       ->check(CLI::IsMember({"softmax", "relu"}))
       ->capture_default_str()
       ->type_name("KIND");
-  verb->add_option("--length", flags->length, "sequence length L >= 4; the file does not say")
+  verb->add_option("--length", request.length, "sequence length L >= 4; the file does not say")
       ->capture_default_str()
       ->type_name("L");
   verb->add_option("--layout", flags->layout,
@@ -268,26 +250,38 @@ void add_check(CLI::App& program, Run& run) {
   verb->add_option("--heads", flags->heads, "heads a layer, where the file does not say (torch-mha)")
       ->check(CLI::Range(1, 1 << 20))
       ->type_name("H");
-  verb->add_option("--samples", flags->samples, "random instances to evaluate")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}))
-      ->capture_default_str()
-      ->type_name("N");
-  verb->add_option("--vertices", flags->vertices, "random vertex instances (contents -1 and 1) to evaluate")
-      ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}))
-      ->capture_default_str()
-      ->type_name("N");
-  verb->add_option("--replay", flags->replay, "evaluate this one instance (a witness file) instead")
-      ->type_name("FILE");
   verb->add_option("--leak-at-most", flags->leak_at_most, "claim: every leak is at most Q")->type_name("Q");
+  verb->add_option("--sink-at-least", flags->sink_at_least,
+                   "claim: every non-trigger sink weight is at least Q")
+      ->type_name("Q");
   verb->add_option("--loss-at-most", flags->loss_at_most, "claim: the worst-case loss Lambda is at most Q")
       ->type_name("Q");
+  verb->add_option("--effort", flags->effort,
+                   "fast (within about 1.3 of the truth) or tight (within about 1.02)")
+      ->check(CLI::IsMember({"fast", "tight"}))
+      ->capture_default_str()
+      ->type_name("LEVEL");
+  verb->add_option("--time-limit", request.certify.time_limit, "seconds; then the best bounds so far")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("S");
+  verb->add_option("--samples", request.samples, "random instances to evaluate besides")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}))
+      ->capture_default_str()
+      ->type_name("N");
+  verb->add_option("--vertices", request.vertices,
+                   "random vertex instances (contents -1 and 1) to evaluate besides")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}))
+      ->capture_default_str()
+      ->type_name("N");
+  verb->add_option("--replay", flags->replay, "evaluate this one instance (a witness file) only")
+      ->type_name("FILE");
   flags->common.add_output(*verb);
   flags->common.add_computing(*verb);
   verb->footer(
       "examples:\n"
       "  sinkproof check data/weights/softmax_1h1d.npz\n"
       "  sinkproof check data/weights/relu_1h1d.npz --attention relu\n"
-      "  sinkproof check data/weights/softmax_1h1d.npz --loss-at-most 1/200 --out out\n"
+      "  sinkproof check data/weights/softmax_1h1d.npz --loss-at-most 1/200 --leak-at-most 1/4000 --out out\n"
       "  sinkproof check data/weights/softmax_1h1d.npz --replay out/witness-loss.txt --loss-at-most 1/200");
   verb->callback([flags, &run] { run = [flags] { return check(*flags); }; });
 }

@@ -72,19 +72,24 @@ ExitCode exit_code(const std::vector<theory::Claim>& claims) {
 }
 
 Json to_json(const theory::Quantity& quantity) {
-  return std::visit(Overloaded{[](const theory::Exactly& x) -> Json {
-                                 return {{"exact", numeric::to_string(x.value)}};
-                               },
-                               [](const theory::Between& x) -> Json { return ends(x.lower, x.upper); },
-                               [](const theory::Undecided&) -> Json {
-                                 return {{"undecided", true}};
-                               },
-                               [](const theory::Sampled& x) -> Json {
-                                 // JSON has no token for NaN and infinities, and neither is a number.
-                                 if (!std::isfinite(x.value)) return {{"undecided", true}};
-                                 return {{"sampled", x.value}};
-                               }},
-                    quantity.value);
+  return std::visit(
+      Overloaded{
+          [](const theory::Exactly& x) -> Json {
+            return {{"exact", numeric::to_string(x.value)}};
+          },
+          [](const theory::Between& x) -> Json { return ends(x.lower, x.upper); },
+          [](const theory::AtLeast& x) -> Json {
+            return {{"lower", numeric::decimal(x.lower, Direction::down, json_digits)}, {"upper", nullptr}};
+          },
+          [](const theory::Undecided&) -> Json {
+            return {{"undecided", true}};
+          },
+          [](const theory::Sampled& x) -> Json {
+            // JSON has no token for NaN and infinities, and neither is a number.
+            if (!std::isfinite(x.value)) return {{"undecided", true}};
+            return {{"sampled", x.value}};
+          }},
+      quantity.value);
 }
 
 Json to_json(const certify::Seen& seen) {
@@ -129,6 +134,7 @@ std::string to_text(const theory::Quantity& quantity) {
                    return "[" + numeric::decimal(x.lower, Direction::down) + ", " +
                           numeric::decimal(x.upper, Direction::up) + "]";
                  },
+                 [](const theory::AtLeast& x) { return ">= " + numeric::decimal(x.lower, Direction::down); },
                  [](const theory::Undecided&) { return std::string("undecided"); },
                  [](const theory::Sampled& x) { return fmt::format("{:.6g} (sampled)", x.value); }},
       quantity.value);
@@ -136,11 +142,9 @@ std::string to_text(const theory::Quantity& quantity) {
 
 std::string to_text(const std::vector<theory::Claim>& claims) {
   std::size_t id_width = 0;
-  int counts[3] = {0, 0, 0};
   for (const auto& claim : claims) id_width = std::max(id_width, claim.id.size());
   std::string text;
   for (const auto& claim : claims) {
-    ++counts[static_cast<int>(claim.verdict)];
     const std::string indent(id_width + 2, ' ');
     const std::string shown(claim.applies ? to_string(claim.verdict) : "undecided (not applicable)");
     const auto paragraph = [&](const std::string& first, const std::string& sentence) {
@@ -153,7 +157,13 @@ std::string to_text(const std::vector<theory::Claim>& claims) {
     for (const auto& quantity : claim.quantities) pairs.push_back(quantity.name + " = " + to_text(quantity));
     if (!pairs.empty()) text += flowed(pairs, "   ", indent, indent);
   }
-  return text + fmt::format("\n{} proved, {} disproved, {} undecided\n", counts[0], counts[1], counts[2]);
+  return text + "\n" + counted(claims);
+}
+
+std::string counted(const std::vector<theory::Claim>& claims) {
+  int counts[3] = {0, 0, 0};
+  for (const auto& claim : claims) ++counts[static_cast<int>(claim.verdict)];
+  return fmt::format("{} proved, {} disproved, {} undecided\n", counts[0], counts[1], counts[2]);
 }
 
 void write_file(const std::string& out, const std::string& name, const std::string& content) {
@@ -164,7 +174,7 @@ void write_file(const std::string& out, const std::string& name, const std::stri
 }
 
 int deliver(const Report& report, const std::string& text, const CommonFlags& flags) {
-  const std::string json = to_json(report).dump(2) + "\n";
+  const std::string json = to_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (!flags.out.empty()) write_file(flags.out, report.verb + ".json", json);
   if (!flags.quiet) fmt::print("{}", flags.json ? json : text);
   if (std::fflush(stdout) != 0) throw InputError("standard output: cannot be written (disk full, or closed)");

@@ -38,6 +38,13 @@ std::string to_text(const theory::Quantity& quantity);
 /// The claims as a table for people, ending in a line that counts the verdicts.
 std::string to_text(const std::vector<theory::Claim>& claims);
 
+/// "3 proved, 1 disproved, 0 undecided" and a newline.
+std::string counted(const std::vector<theory::Claim>& claims);
+
+/// Text of foreign origin (names in a file) as UTF-8 that JSON and XML 1.0 can hold: what they
+/// cannot becomes U+FFFD.
+std::string printable(const std::string& text);
+
 /// Prints the report (JSON or `text`, as the flags say), writes OUT/VERB.json where --out was given, and
 /// returns the exit code.
 int deliver(const Report& report, const std::string& text, const CommonFlags& flags);

@@ -38,6 +38,7 @@ using Run = std::function<int()>;
 void add_verify(CLI::App& program, Run& run);
 void add_construct(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
+void add_ci(CLI::App& program, Run& run);
 void add_completion(CLI::App& program, Run& run);
 
 }  // namespace sinkproof::app

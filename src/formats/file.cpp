@@ -85,6 +85,14 @@ int File::duplicate_descriptor() const {
   return copy;
 }
 
+std::string read_text(const std::filesystem::path& path) {
+  const File file(path);
+  if (file.size() > (std::uint64_t{1} << 26)) refuse(path, "", "is larger than 64 MiB: not a file that people write");
+  std::string text(file.size(), '\0');
+  file.read_at(0, {reinterpret_cast<unsigned char*>(text.data()), text.size()});
+  return text;
+}
+
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {

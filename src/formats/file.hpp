@@ -39,6 +39,9 @@ class File {
   std::uint64_t size_ = 0;
 };
 
+/// The whole file as text, for files that people write. Throws InputError as File does, and beyond 64 MiB.
+std::string read_text(const std::filesystem::path& path);
+
 /// Writes `bytes` beside `path` and renames: the file is there whole or not at all. Throws InputError naming
 /// the path; refuses to replace what is no regular file (a device, a folder).
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);

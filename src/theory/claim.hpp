@@ -11,13 +11,17 @@
 /// it gives.
 namespace sinkproof::theory {
 
-/// A number with its nature: exact; enclosed between two ends (or undecided); or sampled, a float without
-/// promise.
+/// A number with its nature: exact; enclosed between two ends (or one, or undecided); or sampled, a float
+/// without promise.
 struct Exactly {
   numeric::Rational value;
 };
 struct Between {
   numeric::Rational lower, upper;
+};
+/// Bounded from below only: attained, with no certified upper bound.
+struct AtLeast {
+  numeric::Rational lower;
 };
 struct Undecided {};
 struct Sampled {
@@ -25,7 +29,7 @@ struct Sampled {
 };
 struct Quantity {
   std::string name;  ///< "kappa_L", "leak_at_most": stable, used in JSON
-  std::variant<Exactly, Between, Undecided, Sampled> value;
+  std::variant<Exactly, Between, AtLeast, Undecided, Sampled> value;
 };
 
 inline Quantity quantity(std::string name, const numeric::Rational& value) {
