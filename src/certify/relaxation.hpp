@@ -1,0 +1,16 @@
+#pragma once
+
+#include "certify/head.hpp"
+
+/// Upper bounds that need no enumeration of vertices, for many content coordinates.
+namespace sinkproof::certify {
+
+/// An upper bound of max |sum_lm c_l b_lm s_m| over c, s with entries in [-1, 1]: the smaller one of the sum of
+/// absolute values and of a spectral bound. Undecided where an entry of b is.
+numeric::Interval bilinear_maximum(const numeric::Matrix<numeric::Interval>& b);
+
+/// An upper bound, over c in [-1, 1]^d, of x^T A (e_k - e_B) + ||(A^T x)_C||_1 for x = e_base + iota c and
+/// k = N (function 0) or T (function 1) or of ||(A^T x)_C||_1 alone (function -1).
+numeric::Interval maximum_of_norm(const HeadMaps& head, int base, int function);
+
+}  // namespace sinkproof::certify
