@@ -131,7 +131,6 @@ Witness attack_loss(const HeadMaps& head, Normaliser normaliser, int length, con
       }
     }
   };
-  add(3, 1);
   for (const int position : {2, 3, length - 1}) add(length, position);
   for (const int position : {4, length}) add(3, position);
   for (const int j : trigger_positions(length, 4)) add(j, j);
@@ -162,7 +161,16 @@ Witness attack_loss(const HeadMaps& head, Normaliser normaliser, int length, con
       }
     }
   }
-  return best_witness(head, normaliser, length, std::move(found), 4);
+  Witness best = best_witness(head, normaliser, length, std::move(found), 4);
+  for (int r = 0; r < n; ++r) {  // position 1: |V e_B| on every instance
+    const Interval value = error_at(head, normaliser, best.instance, 1, r);
+    if (value.lower() > best.value.lower()) {
+      best.position = 1;
+      best.coordinate = r;
+      best.value = value;
+    }
+  }
+  return best;
 }
 
 }  // namespace sinkproof::certify

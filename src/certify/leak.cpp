@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attention/normalise.hpp"
+#include "certify/gruess.hpp"
 #include "certify/relaxation.hpp"
 
 // For an ordinary query x = e_N + iota c and an ordinary (trigger) key the exponent Delta of C2 is at most
@@ -21,7 +22,6 @@
 namespace sinkproof::certify {
 
 using numeric::Interval;
-using numeric::machine_epsilon;
 using numeric::Vector;
 
 namespace {
@@ -132,30 +132,11 @@ class Enumeration {
   Maxima seen_;
 };
 
-/// How far a computed exponent (N, T or S') may be from the exact one: the errors of the affine functions, and
-/// at most d + 2 sums whose partial results are at most the sum of all magnitudes M, up to (1 + eps)^(d + 2).
-Interval exponent_error(const AffineFamily& family, double drop) {
-  Interval affine(0), magnitude(drop);
-  for (int k = 0; k < family.size(); ++k) {
-    affine += Interval(family.error(k));
-    magnitude += Interval(family.magnitude(k)) + Interval(family.error(k));
-  }
-  return affine + Interval(1.01 * (family.content() + 2)) * Interval(machine_epsilon) * magnitude;
-}
-
-Interval drop_of(const HeadMaps& head) {
-  Interval drop(0);
-  for (int m = 0; m < head.content(); ++m) {
-    const int k = task::Parameters::content_begin() + m;
-    drop += max(-head.scores(k, k), Interval(0));
-  }
-  return drop;
-}
-
 /// Beyond enumeration: every key, the query itself included, at the relaxed maximum of N or T over all queries.
 void relax(const HeadMaps& head, const AffineFamily& family, LeakBounds& bounds) {
-  const Interval ordinary = exp(maximum_of_norm(head, head.ordinary(), 0));
-  const Interval trigger = exp(maximum_of_norm(head, head.ordinary(), 1));
+  const int base = head.ordinary(), bos = task::Parameters::bos();
+  const Interval ordinary = exp(maximum_of_norm(head, base, base, bos));
+  const Interval trigger = exp(maximum_of_norm(head, base, task::Parameters::trigger(), bos));
   for (LeakClass& leak_class : bounds.classes) {
     const Mix mix = mix_of(leak_class);
     leak_class.upper = std::min(
@@ -176,7 +157,7 @@ LeakBounds bound_leak(const HeadMaps& head, int length, int threads, const Deadl
     return bounds;
   }
   const AffineFamily family = query_family(head, head.ordinary());
-  const double drop = drop_of(head).upper();
+  const double drop = SelfSquares(head, -1).negative.upper();
 
   if (head.content() <= enumeration_limit) {
     std::vector<Enumeration> workers(static_cast<std::size_t>(std::max(threads, 1)),
@@ -192,7 +173,7 @@ LeakBounds bound_leak(const HeadMaps& head, int length, int threads, const Deadl
     if (bounds.complete) {
       // Each exponential is off by exp_relative_error and by the error of its exponent; two products and two
       // sums of positive numbers round by 4 machine epsilons.
-      const Interval slack = exp(exponent_error(family, drop)) * Interval(1 + 8 * machine_epsilon);
+      const Interval slack = exp(exponent_error(family, drop)) * Interval(1 + 8 * numeric::machine_epsilon);
       for (std::size_t k = 0; k < bounds.classes.size(); ++k) {
         const Mix mix = mix_of(bounds.classes[k]);
         const Interval odds = Interval(all.odds[static_cast<Eigen::Index>(k)]) * slack;

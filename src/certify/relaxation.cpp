@@ -98,11 +98,10 @@ Interval bilinear_maximum(const Matrix<Interval>& b) {
 
 // f(c) = constant + a . c + ||b + M^T c||_1 is the maximum over s of constant + (1, c)^T B (1, s) with the bordered
 // matrix B = [0 b; a M]: at most constant + the bilinear maximum of B.
-Interval maximum_of_norm(const HeadMaps& head, int base, int function) {
-  const int d = head.content(), first = task::Parameters::content_begin(), bos = task::Parameters::bos();
-  const int key = function == 1 ? task::Parameters::trigger() : head.ordinary();
+Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus) {
+  const int d = head.content(), first = task::Parameters::content_begin();
   const auto relative = [&](int row) {
-    return function < 0 ? Interval(0) : head.scores(row, key) - head.scores(row, bos);
+    return plus == minus ? Interval(0) : head.scores(row, plus) - head.scores(row, minus);
   };
   Matrix<Interval> bordered(d + 1, d + 1);
   bordered(0, 0) = Interval(0);
