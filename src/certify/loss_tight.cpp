@@ -86,9 +86,10 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
     return a.bound != b.bound ? a.bound > b.bound : a.vertex < b.vertex;
   });
 
-  // The dual, worst queries first, in chunks: what a chunk needs to reach is what is known before it.
+  // The dual, worst queries first, in growing chunks: what a chunk needs to reach is what is known before it, so
+  // that the result does not depend on the threads.
   double proved = goal;
-  constexpr std::size_t chunk = 64;
+  std::size_t chunk = 1;
   std::size_t done = 0;
   while (done < queue.size() && queue[done].bound > proved) {
     const std::size_t count = std::min(chunk, queue.size() - done);
@@ -99,10 +100,11 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
       for (std::size_t r = 0; r < duals.size(); ++r) {
         const double settled = settled_by_gruess(query, r);
         if (settled <= proved) continue;
+        if (deadline.passed()) return false;
         for (std::size_t k_range = 0; k_range < ranges.size(); ++k_range) {
           const Interval& slack = slacks[r][k_range];
-          const double target = (Interval(proved) - slack).lower();
           for (const double sign : {1.0, -1.0}) {
+            const double target = (Interval(std::max(proved, bounds[k])) - slack).lower();
             const double bound =
                 duals[r].bound(query, sign, ranges[k_range].fewest, ranges[k_range].most, target);
             bounds[k] = std::max(bounds[k], std::min(upper_or_infinity(Interval(bound) + slack), settled));
@@ -114,6 +116,7 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
     if (!finished) break;
     for (const double bound : bounds) proved = std::max(proved, bound);
     done += count;
+    chunk = std::min<std::size_t>(2 * chunk, 64);
   }
   result.complete = done >= queue.size() || queue[done].bound <= proved;
   result.upper = std::min(fast, result.complete ? proved : std::max(proved, queue[done].bound));

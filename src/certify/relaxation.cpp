@@ -101,7 +101,8 @@ Interval bilinear_maximum(const Matrix<Interval>& b) {
 Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus) {
   const int d = head.content(), first = task::Parameters::content_begin();
   const auto relative = [&](int row) {
-    return plus == minus ? Interval(0) : head.scores(row, plus) - head.scores(row, minus);
+    if (plus == minus) return Interval(0);
+    return minus < 0 ? head.scores(row, plus) : head.scores(row, plus) - head.scores(row, minus);
   };
   Matrix<Interval> bordered(d + 1, d + 1);
   bordered(0, 0) = Interval(0);

@@ -9,7 +9,8 @@ namespace sinkproof::certify {
 /// absolute values and of a spectral bound. Undecided where an entry of b is.
 numeric::Interval bilinear_maximum(const numeric::Matrix<numeric::Interval>& b);
 
-/// An upper bound, over c in [-1, 1]^d, of x^T A (e_plus - e_minus) + ||(A^T x)_C||_1 for x = e_base + iota c.
+/// An upper bound, over c in [-1, 1]^d, of x^T A (e_plus - e_minus) + ||(A^T x)_C||_1 for x = e_base + iota c
+/// (minus < 0: of x^T A e_plus + ...).
 numeric::Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus);
 
 }  // namespace sinkproof::certify
