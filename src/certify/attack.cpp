@@ -118,6 +118,20 @@ Witness attack_leak(const HeadMaps& head, int length, const Vector<double>& hint
   return best_witness(head, Normaliser::softmax, length, std::move(found), 3);
 }
 
+Witness attack_relu_weight(const HeadMaps& head, int length, const Vector<double>& hint) {
+  Witness best = best_witness(head, Normaliser::relu, length, {}, 0);
+  if (!head.is_moderate()) return best;
+  const FloatHead numbers(head, Normaliser::relu);
+  for (const auto& [trigger, position] : {std::pair{length, 2}, {length, 3}, {3, 4}}) {
+    RowSearch search(numbers, {.trigger = trigger, .position = position, .leak = true});
+    search.start_from(hint);  // keys along the slope have the largest logits
+    Witness witness{.instance = search.instance(length), .position = position, .coordinate = 0, .value = {}};
+    witness.value = largest_weight_at(head, witness.instance, position);
+    if (witness.value.lower() > best.value.lower()) best = witness;
+  }
+  return best;
+}
+
 Witness attack_loss(const HeadMaps& head, Normaliser normaliser, int length, const AttackOptions& options,
                     const Deadline& deadline) {
   if (!head.is_moderate()) return best_witness(head, normaliser, length, {}, 0);

@@ -22,6 +22,9 @@ struct AttackOptions {
 Witness attack_leak(const HeadMaps& head, int length, const numeric::Vector<double>& hint,
                     const AttackOptions& options, const Deadline& deadline);
 
+/// A ReLU head's largest weight a_ik, k >= 2, off the trigger: at i = 2, 3 and 4, with the query at `hint` [d].
+Witness attack_relu_weight(const HeadMaps& head, int length, const numeric::Vector<double>& hint);
+
 /// |o_i - y_i| over all positions and coordinates.
 Witness attack_loss(const HeadMaps& head, attention::Normaliser normaliser, int length,
                     const AttackOptions& options, const Deadline& deadline);

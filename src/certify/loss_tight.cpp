@@ -61,6 +61,14 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
     for (const Counts& range : ranges) slacks.back().push_back(duals.back().curvature_slack(range.fewest));
     if (slacks.back().front().is_undecided()) return result;
   }
+  // Where the slacks alone lead beyond the fast bound, there is nothing to gain.
+  double hope = goal;
+  for (std::size_t r = 0; r < duals.size(); ++r) {
+    const double gruess =
+        upper_or_infinity(GruessRow(head, static_cast<int>(r)).bound(logits.range, bos_weight(logits, fewest)));
+    hope = std::max(hope, std::min(gruess, goal + slacks[r].front().upper()));
+  }
+  if (!(hope < fast)) return result;
   const auto settled_by_gruess = [&](const TriggerQuery& query, std::size_t r) {
     return upper_or_infinity(duals[r].gruess(query, fewest) + slacks[r].front());
   };

@@ -12,6 +12,7 @@ using numeric::Vector;
 namespace {
 
 constexpr int first = task::Parameters::content_begin();
+constexpr int most_for_pairs = 24;  // content coordinates: pairs of flips cost their square
 constexpr double least_gain = 1e-14;
 
 double middle(const Interval& x) {
@@ -220,7 +221,7 @@ bool RowSearch::improve_query() {
 double RowSearch::ascend() {
   constexpr int most_rounds = 60;
   for (int round = 0; round < most_rounds; ++round) {
-    if (!improve_query_in_camps(false) && !improve_query_in_camps(true)) break;
+    if (!improve_query_in_camps(false) && !(content_ <= most_for_pairs && improve_query_in_camps(true))) break;
   }
   camps(true);
   for (int round = 0; round < most_rounds; ++round) {

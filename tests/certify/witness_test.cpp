@@ -1,0 +1,42 @@
+#include "certify/witness.hpp"
+
+#include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace sinkproof;
+using numeric::Interval;
+
+TEST_CASE("one row, evaluated alone, overlaps with the whole forward pass") {
+  for (const bool relu : {false, true}) {
+    const auto normaliser = relu ? attention::Normaliser::relu : attention::Normaliser::softmax;
+    const auto weights = support::load(relu ? "relu_1h1d" : "softmax_1h1d");
+    const certify::HeadMaps head(weights);
+    const auto model = attention::model_from<Interval>(weights, normaliser);
+    const task::Parameters parameters(9, 13);
+    task::Sampler sampler(parameters, 5);
+    for (int round = 0; round < 6; ++round) {
+      const auto instance = round % 2 ? sampler.vertex() : sampler.uniform();
+      const auto exact = task::convert<Interval>(instance);
+      const auto trace = attention::forward(model, task::tokens(parameters, exact));
+      const numeric::Matrix<Interval> error = trace.output - task::target(parameters, exact);
+      const auto& a = trace.attention[0][0];
+      const auto overlap = [](const Interval& x, const Interval& y) {
+        return x.lower() <= y.upper() && y.lower() <= x.upper() && x.upper() - x.lower() < 1e-11;
+      };
+      for (int i = 0; i < 9; ++i) {
+        for (int r = 0; r < 16; ++r) {
+          REQUIRE(overlap(certify::error_at(head, normaliser, instance, i + 1, r), abs(error(i, r))));
+        }
+        if (i == 0) continue;
+        if (relu) {
+          Interval largest(0);
+          for (int k = 1; k <= i; ++k) largest = max(largest, a(i, k));
+          REQUIRE(overlap(certify::largest_weight_at(head, instance, i + 1), largest));
+        } else {
+          REQUIRE(overlap(certify::leak_at(head, instance, i + 1), Interval(1) - a(i, 0)));
+        }
+      }
+    }
+  }
+}
