@@ -39,7 +39,7 @@ BigInterval BigInterval::made_by(Set set) {
   BigInterval result;
   const mpfr_ptr left = &result.value_->left, right = &result.value_->right;
   set(result.value_);
-  if (overflows(left) || overflows(right) || mpfr_greater_p(left, right)) return undecided();
+  if (overflows(left) || overflows(right)) return undecided();
   settle_underflow(left, MPFR_RNDD);
   settle_underflow(right, MPFR_RNDU);
   return result;
@@ -88,6 +88,7 @@ bool BigInterval::is_undecided() const {
   return mpfr_nan_p(left());
 }
 
+// The domain of each operation is checked here wherever NaN might be lost, whatever MPFI makes of it.
 BigInterval BigInterval::operator-() const {
   return made_by([&](mpfi_ptr y) { mpfi_neg(y, value_); });
 }
@@ -101,7 +102,6 @@ BigInterval operator-(const BigInterval& a, const BigInterval& b) {
 }
 
 BigInterval operator*(const BigInterval& a, const BigInterval& b) {
-  // MPFI takes 0 * NaN for 0.
   if (a.is_undecided() || b.is_undecided()) return BigInterval::undecided();
   return BigInterval::made_by([&](mpfi_ptr y) { mpfi_mul(y, a.value_, b.value_); });
 }
@@ -133,7 +133,7 @@ BigInterval abs(const BigInterval& x) {
   return BigInterval::made_by([&](mpfi_ptr y) { mpfi_abs(y, x.value_); });
 }
 
-// mpfr_max, mpfr_min and mpfi_union pass over a NaN.
+// mpfr_max passes over a NaN.
 BigInterval max(const BigInterval& a, const BigInterval& b) {
   if (a.is_undecided() || b.is_undecided()) return BigInterval::undecided();
   return BigInterval::made_by([&](mpfi_ptr y) {

@@ -181,8 +181,10 @@ TEST_CASE("constructors") {
     CHECK_THROWS_AS(lower_end(x), sinkproof::InputError);
     CHECK_THROWS_AS(upper_end(x), sinkproof::InputError);
   }
-  for (const BigInterval& x : {BigInterval(not_a_number), BigInterval(infinity), BigInterval(-infinity),
-                               BigInterval::undecided(), BigInterval::enclosing(Rational(2), Rational(1))}) {
+  for (const BigInterval& x :
+       {BigInterval(not_a_number), BigInterval(infinity), BigInterval(-infinity), BigInterval::undecided(),
+        BigInterval::enclosing(Rational(2), Rational(1)),
+        BigInterval::enclosing(Rational(1, 3) + power(Rational(10), -200), Rational(1, 3))}) {
     CHECK(x.is_undecided());
     CHECK_THROWS_AS(lower_end(x), sinkproof::InputError);
     CHECK_THROWS_AS(upper_end(x), sinkproof::InputError);
