@@ -6,6 +6,7 @@
 #include <bit>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,25 @@ struct Encoding {
   Dtype dtype = Dtype::f64;
   std::endian order = std::endian::little;
   bool column_major = false;  ///< Fortran order in the stream
+};
+
+/// The values of `bytes` in their order, entry by entry: exact. There must be as many bytes as the values
+/// need.
+void decode_entries(const Encoding& encoding, std::span<const unsigned char> bytes, std::span<double> values);
+
+/// One float array within a file: how its entries are stored, and where its data begin (in the file, or in
+/// the decompressed entry of an .npz).
+struct StoredArray {
+  std::string name;
+  Encoding encoding;
+  Shape shape;
+  std::uint64_t offset = 0;  ///< bytes
+};
+
+/// All arrays of a file, found but not read.
+struct StoredFile {
+  std::vector<StoredArray> arrays;
+  std::vector<Skipped> skipped;
 };
 
 /// entry_count(shape) exact values in row-major order. The caller has checked the count against the bytes

@@ -81,8 +81,8 @@ std::pair<NpyHeader, std::uint64_t> read_header(const ByteSource& next, std::uin
 
 }  // namespace
 
-std::variant<Tensor, Skipped> read_npy(const ByteSource& next, std::uint64_t length, const File& file,
-                                       const std::string& name, AllocationBudget& budget) {
+std::variant<StoredArray, Skipped> locate_npy(const ByteSource& next, std::uint64_t length, const File& file,
+                                              const std::string& name) {
   const auto [header, header_bytes] = read_header(next, length, file, name);
   if (holds_objects(header)) {
     refuse(file.path(), name,
@@ -101,17 +101,31 @@ std::variant<Tensor, Skipped> read_npy(const ByteSource& next, std::uint64_t len
                        "save it again",
                        to_string(header.shape), to_string(known.dtype), there));
   }
-  budget.take(*count, name);
-  return Tensor{name, known.dtype, header.shape, decode_values(known, header.shape, next)};
+  return StoredArray{name, known, header.shape, header_bytes};
 }
 
-Tensor read_npy(const File& file) {
-  AllocationBudget budget(file);
-  auto entry = read_npy(bytes_from(file, 0), file.size(), file, file.path().stem().string(), budget);
+StoredArray locate_npy(const File& file) {
+  auto entry = locate_npy(bytes_from(file, 0), file.size(), file, file.path().stem().string());
   if (const auto* skipped = std::get_if<Skipped>(&entry)) {
     refuse(file.path(), skipped->name, skipped->reason + ": convert it (astype)");
   }
-  return std::get<Tensor>(std::move(entry));
+  return std::get<StoredArray>(std::move(entry));
+}
+
+std::variant<Tensor, Skipped> read_npy(const ByteSource& next, std::uint64_t length, const File& file,
+                                       const std::string& name, AllocationBudget& budget) {
+  auto entry = locate_npy(next, length, file, name);
+  if (auto* skipped = std::get_if<Skipped>(&entry)) return std::move(*skipped);
+  const auto& array = std::get<StoredArray>(entry);
+  budget.take(*entry_count(array.shape), name);
+  return Tensor{name, array.encoding.dtype, array.shape, decode_values(array.encoding, array.shape, next)};
+}
+
+Tensor read_npy(const File& file) {
+  const StoredArray array = locate_npy(file);
+  AllocationBudget(file).take(*entry_count(array.shape), array.name);
+  return {array.name, array.encoding.dtype, array.shape,
+          decode_values(array.encoding, array.shape, bytes_from(file, array.offset))};
 }
 
 Tensor read_npy(const std::filesystem::path& path) {

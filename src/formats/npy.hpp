@@ -17,7 +17,13 @@ namespace sinkproof::formats {
 Tensor read_npy(const File& file);
 Tensor read_npy(const std::filesystem::path& path);
 
-/// The same from a stream of `length` bytes within `file` (an entry of an .npz), named `name`; an array of
+/// Where the floats of an .npy array are, from a stream of its `length` bytes within `file`, of which only
+/// the header is taken; checks all that read_npy checks.
+std::variant<StoredArray, Skipped> locate_npy(const ByteSource& next, std::uint64_t length, const File& file,
+                                              const std::string& name);
+StoredArray locate_npy(const File& file);
+
+/// read_npy from a stream of `length` bytes within `file` (an entry of an .npz), named `name`; an array of
 /// another type than these floats is skipped with the reason. Object arrays are refused all the same.
 std::variant<Tensor, Skipped> read_npy(const ByteSource& next, std::uint64_t length, const File& file,
                                        const std::string& name, AllocationBudget& budget);

@@ -81,12 +81,26 @@ void refuse_pickle(const File& file, const std::string& name) {
   }
 }
 
-}  // namespace
+Entry open_entry(zip_t* archive, zip_uint64_t index, const File& file, const std::string& name) {
+  Entry entry(zip_fopen_index(archive, index, 0), zip_fclose);
+  if (!entry) {
+    refuse(file.path(), name,
+           fmt::format("cannot be opened ({}): save it again", shown(zip_strerror(archive))));
+  }
+  return entry;
+}
 
-TensorFile read_npz(const File& file) {
+void refuse_unless_at_end(zip_file_t* entry, const File& file, const std::string& name) {
+  unsigned char beyond = 0;
+  if (zip_fread(entry, &beyond, 1) != 0) {
+    refuse(file.path(), name, "the zip entry is damaged (CRC, length): save it again");
+  }
+}
+
+/// Calls visit(stat, entry, name) for each array in the file's order; lists the entries that are no arrays.
+template <class Visit>
+void for_each_array(const File& file, std::vector<Skipped>& skipped, Visit visit) {
   const Archive archive = open_archive(file);
-  AllocationBudget budget(file);
-  TensorFile result;
   std::set<std::string> names;
   const zip_int64_t entries = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t index = 0; index < entries; ++index) {
@@ -99,26 +113,67 @@ TensorFile read_npz(const File& file) {
       refuse(file.path(), name, "two entries have this name, so its meaning is open: save it once");
     }
     if (!array) {
-      result.skipped.push_back({name, "is no .npy entry"});
+      skipped.push_back({name, "is no .npy entry"});
       continue;
     }
     refuse_unreadable(stat, file, name);
-    const Entry entry(zip_fopen_index(archive.get(), index, 0), zip_fclose);
-    if (!entry) {
-      refuse(file.path(), name,
-             fmt::format("cannot be opened ({}): save it again", shown(zip_strerror(archive.get()))));
-    }
-    auto content = read_npy(bytes_of(entry.get(), file, name), stat.size, file, name, budget);
-    if (auto* skipped = std::get_if<Skipped>(&content)) {
-      result.skipped.push_back(std::move(*skipped));
-      continue;
-    }
-    unsigned char beyond = 0;
-    if (zip_fread(entry.get(), &beyond, 1) != 0) {
-      refuse(file.path(), name, "the zip entry is damaged (CRC, length): save it again");
-    }
-    result.tensors.push_back(std::get<Tensor>(std::move(content)));
+    const Entry entry = open_entry(archive.get(), index, file, name);
+    visit(stat, entry.get(), name);
   }
+}
+
+}  // namespace
+
+StoredFile locate_npz(const File& file) {
+  StoredFile result;
+  for_each_array(file, result.skipped,
+                 [&](const zip_stat_t& stat, zip_file_t* entry, const std::string& name) {
+                   auto content = locate_npy(bytes_of(entry, file, name), stat.size, file, name);
+                   if (auto* skipped = std::get_if<Skipped>(&content)) {
+                     result.skipped.push_back(std::move(*skipped));
+                   } else {
+                     result.arrays.push_back(std::get<StoredArray>(std::move(content)));
+                   }
+                 });
+  return result;
+}
+
+ByteSource open_npz(const File& file, const StoredArray& array) {
+  const std::shared_ptr<zip_t> archive = open_archive(file);
+  const zip_int64_t index = zip_name_locate(archive.get(), (array.name + ".npy").c_str(), 0);
+  if (index < 0) refuse(file.path(), array.name, "is no longer there: the file changed while it was read");
+  const std::shared_ptr<zip_file_t> entry = open_entry(archive.get(), index, file, array.name);
+  const ByteSource next = bytes_of(entry.get(), file, array.name);
+  std::vector<unsigned char> header(array.offset);
+  next(header);
+  std::uint64_t left = *entry_count(array.shape) * entry_bytes(array.encoding.dtype);
+  // The entry is released before its archive: members of a closure go in an order that is not fixed.
+  struct Opened {
+    std::shared_ptr<zip_t> archive;
+    std::shared_ptr<zip_file_t> entry;
+  };
+  return [opened = Opened{archive, entry}, next, left, &file,
+          name = array.name](std::span<unsigned char> bytes) mutable {
+    if (bytes.size() > left) refuse(file.path(), name, "ends too early: save it again");
+    next(bytes);
+    left -= bytes.size();
+    if (left == 0 && !bytes.empty()) refuse_unless_at_end(opened.entry.get(), file, name);
+  };
+}
+
+TensorFile read_npz(const File& file) {
+  AllocationBudget budget(file);
+  TensorFile result;
+  for_each_array(file, result.skipped,
+                 [&](const zip_stat_t& stat, zip_file_t* entry, const std::string& name) {
+                   auto content = read_npy(bytes_of(entry, file, name), stat.size, file, name, budget);
+                   if (auto* skipped = std::get_if<Skipped>(&content)) {
+                     result.skipped.push_back(std::move(*skipped));
+                     return;
+                   }
+                   refuse_unless_at_end(entry, file, name);
+                   result.tensors.push_back(std::get<Tensor>(std::move(content)));
+                 });
   return result;
 }
 

@@ -111,7 +111,7 @@ bool looks_like_safetensors(const File& file) {
   return first == '{';
 }
 
-TensorFile read_safetensors(const File& file) {
+StoredFile locate_safetensors(const File& file) {
   const std::string header = read_header(file);
   auto entries = parse_safetensors_header(header, file);
   std::stable_sort(entries.begin(), entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
@@ -121,19 +121,29 @@ TensorFile read_safetensors(const File& file) {
   for (const SafetensorsEntry& entry : entries) checked_type(entry, file);
   refuse_gaps(entries, file.size() - data_start, file);
 
-  AllocationBudget budget(file);
-  TensorFile result;
+  StoredFile result;
   for (const SafetensorsEntry& entry : entries) {
     const StoredType& type = checked_type(entry, file);
-    if (!type.dtype) {
+    if (type.dtype) {
+      result.arrays.push_back(
+          {entry.name, {*type.dtype, std::endian::little, false}, entry.shape, data_start + entry.begin});
+    } else {
       result.skipped.push_back({entry.name, fmt::format("holds {}, not F16, BF16, F32 or F64", type.name)});
-      continue;
     }
-    budget.take(*entry_count(entry.shape), entry.name);
-    const Encoding encoding{*type.dtype, std::endian::little, false};
+  }
+  return result;
+}
+
+TensorFile read_safetensors(const File& file) {
+  StoredFile stored = locate_safetensors(file);
+  AllocationBudget budget(file);
+  TensorFile result;
+  result.skipped = std::move(stored.skipped);
+  for (StoredArray& array : stored.arrays) {
+    budget.take(*entry_count(array.shape), array.name);
+    auto values = decode_values(array.encoding, array.shape, bytes_from(file, array.offset));
     result.tensors.push_back(
-        {entry.name, *type.dtype, entry.shape,
-         decode_values(encoding, entry.shape, bytes_from(file, data_start + entry.begin))});
+        {std::move(array.name), array.encoding.dtype, std::move(array.shape), std::move(values)});
   }
   return result;
 }

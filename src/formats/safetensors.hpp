@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <span>
 
+#include "formats/decode.hpp"
 #include "formats/file.hpp"
 #include "formats/tensor.hpp"
 
@@ -14,6 +15,9 @@ namespace sinkproof::formats {
 /// and on data offsets that overlap, leave a hole, run outside the file, or disagree with the shape.
 TensorFile read_safetensors(const File& file);
 TensorFile read_safetensors(const std::filesystem::path& path);
+
+/// Where its float tensors are; checks all that read_safetensors checks.
+StoredFile locate_safetensors(const File& file);
 
 /// Whether the file begins as a .safetensors does: the length of a header that fits into the file, then '{'.
 bool looks_like_safetensors(const File& file);
