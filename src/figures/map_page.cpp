@@ -78,8 +78,14 @@ std::string data_of(const Page& page) {
   return safe;
 }
 
+/// Long tables are folded, so that the maps are not far.
 std::string table_of(const PageTable& table) {
-  std::string html = "<table><caption>" + escaped(table.caption) + "</caption><thead><tr>";
+  constexpr std::size_t longest = 16;
+  const bool folded = table.rows.size() > longest;
+  const std::string caption = escaped(table.caption);
+  std::string html = folded ? "<details><summary>" + caption + "</summary><table>"
+                            : "<table><caption>" + caption + "</caption>";
+  html += "<thead><tr>";
   for (const std::string& cell : table.header) html += "<th scope=col>" + escaped(cell) + "</th>";
   html += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {
@@ -87,7 +93,7 @@ std::string table_of(const PageTable& table) {
     for (const std::string& cell : row) html += "<td>" + escaped(cell) + "</td>";
     html += "</tr>\n";
   }
-  return html + "</tbody></table>\n";
+  return html + "</tbody></table>" + (folded ? "</details>\n" : "\n");
 }
 
 constexpr std::string_view head_part = R"(<!doctype html>
@@ -102,6 +108,7 @@ h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p { margin: .15rem 0; overflow-wrap: anywhere; }
 .quiet { color: #5a6475; }
 table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
+summary { font-weight: 600; cursor: pointer; }
 caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
 th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #e1e5ec; vertical-align: top; }
 th { font-weight: 600; color: #5a6475; }

@@ -133,7 +133,8 @@ std::string likely_cause(const MapRows& map, const Range& window, const Definiti
              "model.eval() and save the maps again";
     }
     if (look.largest_sum > 1 + tolerance) {
-      const bool whole = near >= 2 && std::abs(mean - near) <= 0.01 * near;
+      const bool whole = near >= 2 && look.largest_sum - look.least_sum <= 0.02 * near &&
+                         std::abs(mean - near) <= 0.01 * near;
       return sums +
              (whole ? fmt::format(", not 1: probably {:.0f} maps were added up; save each one, or their mean",
                                   near)
@@ -158,7 +159,11 @@ std::string likely_cause(const MapRows& map, const Range& window, const Definiti
            "dropped; save that column as the first key, or give --normaliser none";
   }
   const double share = 100 * look.above / look.rows;
-  if (look.unpadded > 1 && look.last_above < look.unpadded) {
+  if (look.padding > 0) {
+    return fmt::format("weight {:.4g} lies on keys before the window: check --bos-column or --pad",
+                       look.padding);
+  }
+  if (look.first_above > 0 && look.last_above < look.unpadded) {
     return fmt::format(
         "queries {} to {} have weight above the diagonal and no later query sees them: left padding; give "
         "--bos-column auto, or --bos-column {}, or --pad FILE",
@@ -167,10 +172,6 @@ std::string likely_cause(const MapRows& map, const Range& window, const Definiti
   if (look.below == 0 && look.above > 0) {
     return "all weight is on or above the diagonal: probably transposed; name the axes with k before q "
            "(--axes)";
-  }
-  if (look.padding > 0) {
-    return fmt::format("weight {:.4g} lies on keys before the window: check --bos-column or --pad",
-                       look.padding);
   }
   return fmt::format("{:.3g} % of the weight is above the diagonal: the causal mask was lost; {}", share,
                      keep_causal);

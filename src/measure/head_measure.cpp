@@ -68,6 +68,20 @@ Precision precision_of(std::uint64_t bits) {
   return zeros >= 52 - 23 ? Precision::float32 : Precision::float64;
 }
 
+double unit_roundoff_of(Precision precision) {
+  switch (precision) {
+    case Precision::bfloat16:
+      return 0x1p-8;
+    case Precision::float16:
+      return 0x1p-11;
+    case Precision::float32:
+      return 0x1p-24;
+    case Precision::float64:
+      return 0x1p-53;
+  }
+  return 1;
+}
+
 /// The sums of columns `keys` (0-based in the file) over the rows >= from, exactly: of A[i,k], or, not
 /// normalised, of A[i,k] / (row sum + 1e-8).
 std::vector<Rational> exact_columns(const MapRows& map, const Range& window, bool normalised,
@@ -205,6 +219,7 @@ class Measurer {
       }
       add(seen, sums.sum);
     }
+    if (first) result_.leading_masked = result_.nan_rows + result_.zero_rows;
     result_.queries = static_cast<int>(pass_.rows.size());
     result_.precision = precision_of(pass_.bits);
     if (second_key_queries > 0) result_.second_key = second_key / second_key_queries;
@@ -261,6 +276,9 @@ class Measurer {
       if (k == 0) result_.alpha = exactly(sums[j] / counts[0]);
     }
     result_.sink = above[0];
+    const Rational distance = abs(Rational(result_.alpha->lower - definitions_.epsilon));
+    result_.near_epsilon =
+        distance <= definitions_.epsilon * numeric::exact(unit_roundoff_of(result_.precision));
     for (std::size_t k = 0; k < n; ++k) {
       if (above[k]) result_.keys_above.push_back(static_cast<int>(k + 1));
     }
@@ -341,17 +359,10 @@ std::string_view to_string(Precision precision) {
 }
 
 double row_tolerance(Precision precision, int keys) {
-  const double each = keys * 0x1p-24;
-  switch (precision) {
-    case Precision::bfloat16:
-      return 4 * 0x1p-8 + each;
-    case Precision::float16:
-      return 4 * 0x1p-11 + each + keys * 0x1p-25;
-    case Precision::float32:
-    case Precision::float64:  // results of float32 softmaxes, averaged or multiplied in float64
-      return 4 * 0x1p-24 + each;
-  }
-  return 0;
+  // Results of float32 softmaxes are often averaged or multiplied in float64.
+  const double unit = unit_roundoff_of(std::min(precision, Precision::float32));
+  const double smallest = precision == Precision::float16 ? 0x1p-24 : 0;
+  return 4 * unit + keys * (unit_roundoff_of(Precision::float32) + smallest / 2);
 }
 
 HeadMeasure measure_head(const MapRows& map, const Range& window, const Definitions& definitions) {

@@ -76,7 +76,10 @@ struct HeadMeasure {
   /// Gu et al.: the mean of A[i,1] over all queries, the first included; not normalised: of
   /// A[i,1] / (row sum + 1e-8).
   std::optional<Value> alpha;
-  bool sink = false;  ///< alpha > epsilon, decided exactly
+  bool sink = false;  ///< alpha > epsilon, decided exactly for the stored numbers
+  /// alpha is so close to epsilon that the rounding of the stored numbers decides: 0.2 is stored as slightly
+  /// more in float64, so that a mean meant as 0.3 exceeds it.
+  bool near_epsilon = false;
   /// Every k with alpha_k = mean of A[i,k] over i >= k above epsilon, decided exactly. Beware of the last
   /// keys: few queries.
   std::vector<int> keys_above;

@@ -42,6 +42,7 @@ void Tally::add(const HeadMeasure& measure, int sequence) {
   if (measure.entropy) entropy.add(*measure.entropy);
   if (measure.strongest_share) strongest_share.add(*measure.strongest_share);
   sinks += measure.sink;
+  near_epsilon += measure.near_epsilon;
   dormant += measure.dormant;
   if (measure.leak) {
     leak.add(measure.leak->mean);
@@ -75,6 +76,7 @@ void Tally::add(const Tally& other) {
   entropy.add(other.entropy);
   strongest_share.add(other.strongest_share);
   sinks += other.sinks;
+  near_epsilon += other.near_epsilon;
   dormant += other.dormant;
   if (other.worst_leak && (!worst_leak || other.worst_leak->lower > worst_leak->lower)) {
     worst_leak = other.worst_leak;

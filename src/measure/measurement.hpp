@@ -31,6 +31,7 @@ struct Tally {
   long queries = 0, nan_rows = 0, zero_rows = 0;
   Mean alpha, second_half, first_key, leak, entropy, strongest_share;
   int sinks = 0, dormant = 0;
+  int near_epsilon = 0;  ///< maps whose alpha the rounding of the stored numbers puts above or below epsilon
   std::optional<Value> worst_leak;
   int worst_sequence = 0, worst_query = 0;  ///< where it is; the first of equals
   std::map<int, int> strongest_keys;        ///< key, from the sink key as 1: in how many maps

@@ -127,20 +127,18 @@ std::optional<Value> value_of(Metric metric, const Tally& tally) {
 }
 
 std::string definition_of(Metric metric, const Definitions& definitions) {
-  const std::string normalised = definitions.normalised ? "" : " of A[i,k] / (row sum + 1e-8)";
+  const std::string weight = definitions.normalised ? "A[i,1]" : "A[i,1] / (row sum + 1e-8)";
   const std::string queries =
       definitions.queries.last >= std::numeric_limits<int>::max()
           ? fmt::format("queries i >= {}", definitions.queries.first)
           : fmt::format("queries i = {}..{}", definitions.queries.first, definitions.queries.last);
   switch (metric) {
     case Metric::sink_rate:
-      return fmt::format(
-          "Gu et al.: share of maps with alpha_1 > {} (strict), alpha_1 the mean{} over all queries",
-          numeric::to_string(definitions.epsilon), normalised);
+      return fmt::format("Gu et al.: share of maps with alpha_1 > {} (strict), alpha_1 as in sink-weight",
+                         numeric::to_string(definitions.epsilon));
     case Metric::sink_weight:
-      return fmt::format(
-          "Gu et al.: mean of alpha_1, itself the mean of A[i,1]{} over all queries, the first included",
-          normalised);
+      return fmt::format("Gu et al.: mean of alpha_1, the mean of {} over all queries, the first included",
+                         weight);
     case Metric::second_half:
       return "Ran-Milo et al., Table 1: mean of A[i,1] over queries i > T/2; no threshold";
     case Metric::dormant_rate:
