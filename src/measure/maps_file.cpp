@@ -13,6 +13,8 @@ using formats::StoredArray;
 namespace {
 
 constexpr int largest_extent = 1 << 24;
+constexpr std::int64_t most_sequences = 1 << 20;
+constexpr std::int64_t most_heads = 1 << 16;  ///< of all layers; each keeps a tally
 
 /// A name as texts with the numbers between them: "blocks.3.attn" is {"blocks.", ".attn"} and {3}.
 struct NumberedName {
@@ -201,6 +203,12 @@ void MapsFile::read_axes(const StoredArray& array, const MapsOptions& options) {
       default:
         layout_.keys = extent;
     }
+  }
+  if (layout_.sequences > most_sequences || std::int64_t{layout_.layers} * layout_.heads > most_heads) {
+    fail(fmt::format(
+        "shape {} as axes {} has {} sequence(s), {} layer(s) and {} head(s), beyond any model: check "
+        "--axes, or measure parts",
+        shape, layout_.axes, layout_.sequences, layout_.layers, layout_.heads));
   }
   if (layout_.keys < layout_.queries) {
     fail(fmt::format(

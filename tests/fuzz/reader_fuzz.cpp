@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "errors.hpp"
+#include "formats/json_lists.hpp"
 #include "formats/npy.hpp"
 #include "formats/npz.hpp"
 #include "formats/safetensors.hpp"

@@ -178,6 +178,7 @@ TEST_CASE("bad files are refused in one line") {
   check_maps_refused(npy("six.npy", "(1,1,1,1,2,2)", 4), {}, {"2 to 5 axes"});
   check_maps_refused(npy("five.npy", "(1,1,1,2,2)", 4), {}, {"--axes blhqk", "--axes lbhqk"});
   check_maps_refused(npy("cross.npy", "(1,4,2)", 8), {}, {"4 queries but only 2 keys"});
+  check_maps_refused(npy("many.npy", "(70000,1,1)", 70000), {}, {"70000 head(s)", "--axes"});
   check_maps_refused(npy("none.npy", "(0,2,2)", 0), {}, {"extent is 0"});
   check_maps_refused(folder.file("short.npy", test::npy_f4("(2,2)", {1, 0, 1})), {}, {"truncated"});
 }
