@@ -174,6 +174,7 @@ void write_file(const std::string& out, const std::string& name, const std::stri
 }
 
 int deliver(const Report& report, const std::string& text, const CommonFlags& flags) {
+  // Names of files and arrays need not be UTF-8.
   const std::string json = to_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (!flags.out.empty()) write_file(flags.out, report.verb + ".json", json);
   if (!flags.quiet) fmt::print("{}", flags.json ? json : text);
