@@ -123,7 +123,8 @@ TEST_CASE("true ties are no sinks, and 2^-60 beyond one is") {
   CHECK_FALSE(measured(head(0)).dormant);
 
   // alpha_k for k > 1: key 2 gets 1 (i = 2) and 1/2 (i = 4) from three queries.
-  const Rows rows{{1, 0, 0, 0}, {0, 1, 0, 0}, {1, 0, 0, 0}, {0.5, 0.5, 0, 0}};
+  // What the mask let through in query 1 is below the tolerance, and no part of alpha_2.
+  const Rows rows{{1, 0x1p-30, 0, 0}, {0, 1, 0, 0}, {1, 0, 0, 0}, {0.5, 0.5, 0, 0}};
   CHECK(measured(rows, {.epsilon = Rational(1, 2)}).keys_above == std::vector<int>{1});
   CHECK(measured(rows, {.epsilon = Rational(499, 1000)}).keys_above == std::vector<int>{1, 2});
 }

@@ -202,6 +202,14 @@ TEST_CASE("the result does not depend on the number of threads, and the first ba
   CHECK(one.worst_query == many.worst_query);
   CHECK(one.strongest_keys == many.strongest_keys);
   CHECK(one.keys_above == many.keys_above);
+  // Equal maps: the first sequence is named.
+  const auto equal = folder.file(
+      "equal.npy",
+      formats::npy_bytes({"equal", Dtype::f64, {8, 1, 5, 5}, maps_of(8, 5, [](int, int) { return 0.5; })},
+                         "equal"));
+  const auto tally = measured_file(equal, {.axes = "bhqk"}, {}, 7).heads[0][0];
+  CHECK(tally.worst_sequence == 1);
+  CHECK(tally.worst_query == 2);
   values[25 * 21 + 10] = -3;  // sequence 2, layer 2, head 2
   values[25 * 40 + 10] = std::numeric_limits<double>::quiet_NaN();
   write();
