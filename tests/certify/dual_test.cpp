@@ -1,1 +1,162 @@
+// The dual bound against brute force over the very problem it relaxes, and over queries inside the box.
+#include "certify/dual.hpp"
+
 #include <doctest/doctest.h>
+
+#include "support.hpp"
+
+using namespace sinkproof;
+using numeric::Matrix;
+using numeric::Vector;
+
+namespace {
+
+/// A head given by A and V, in double, and what is certified of its trigger row.
+struct Setting {
+  explicit Setting(const attention::Weights& weights)
+      : head(weights),
+        family(certify::query_family(head, task::Parameters::trigger())),
+        logits(certify::trigger_logits(head, 1, certify::Deadline(60))),
+        a(weights.layers[0].heads[0].key),
+        v(weights.layers[0].heads[0].value),
+        d(head.content()) {}
+
+  /// x^T A x', (V x)_r, (x)_r for tokens in R^n.
+  double logit(const Vector<double>& x, const Vector<double>& key) const { return x.dot(a * key); }
+  Vector<double> token(int base, const Vector<double>& content) const {
+    Vector<double> x = Vector<double>::Zero(d + 3);
+    x[base] = 1;
+    x.segment(2, d) = content;
+    return x;
+  }
+
+  certify::HeadMaps head;
+  certify::AffineFamily family;
+  certify::TriggerLogits logits;
+  Matrix<double> a, v;
+  int d;
+};
+
+std::vector<Vector<double>> grid(int d, int steps) {
+  std::vector<Vector<double>> points = {Vector<double>(d)};
+  for (int m = 0; m < d; ++m) {
+    std::vector<Vector<double>> longer;
+    for (Vector<double> p : points) {
+      for (int k = 0; k <= steps; ++k) {
+        p[m] = -1 + 2.0 * k / steps;
+        longer.push_back(p);
+      }
+    }
+    points = longer;
+  }
+  return points;
+}
+
+/// The largest sign (o - y)_r with `ordinary` ordinary keys of equal or opposite camps, all contents in `points`; the
+/// self key's own coordinate and squares free if `relaxed`.
+double brute_force(const Setting& s, const Vector<double>& query, int r, double sign, int ordinary, bool relaxed,
+                   const std::vector<Vector<double>>& points) {
+  const Vector<double> x = s.token(1, query);
+  const int own = r >= 2 && r < s.d + 2 ? r - 2 : -1;
+  struct Key {
+    double w, v, u;
+  };
+  std::vector<Key> keys, selves;
+  for (const auto& c : points) {
+    const auto key = s.token(s.d + 2, c);
+    keys.push_back({std::exp(s.logit(x, key)), s.v.row(r).dot(key), key[r]});
+  }
+  double up = 0, down = 0;
+  for (int m = 0; m < s.d; ++m) {
+    if (m != own) (s.a(2 + m, 2 + m) < 0 ? up : down) += std::fabs(s.a(2 + m, 2 + m));
+  }
+  for (int k = 0; k <= 8; ++k) {
+    Vector<double> content = query;
+    if (relaxed && own >= 0) content[own] = -1 + 0.25 * k;
+    const auto key = s.token(1, content);
+    for (const double z : {0.0, up, -down}) {
+      selves.push_back({std::exp(s.logit(x, key) + (relaxed ? z : 0)), s.v.row(r).dot(key), key[r]});
+    }
+  }
+  const double bos_weight = std::exp(s.logit(x, s.token(0, Vector<double>::Zero(s.d)))), bos_value = s.v(r, 0);
+  double best = -1e9;
+  for (const Key& self : selves) {
+    for (std::size_t one = 0; one < keys.size(); ++one) {
+      for (std::size_t two = 0; two < (ordinary > 1 ? keys.size() : 1); ++two) {
+        const double n_two = ordinary / 2, n_one = ordinary - n_two;  // the camps' sizes
+        const Key &p = keys[one], &q = keys[two];
+        const double weight = bos_weight + self.w + n_one * p.w + n_two * q.w;
+        const double weighted = bos_weight * bos_value + self.w * self.v + n_one * p.w * p.v + n_two * q.w * q.v;
+        const double target = (self.u + n_one * p.u + n_two * q.u) / (ordinary + 1);
+        best = std::max(best, sign * (weighted / weight - target));
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("at a vertex: at least the relaxed problem's maximum, and not much more") {
+  std::mt19937_64 random(21);
+  double worst_excess = 0;
+  for (int round = 0; round < 40; ++round) {
+    const double noise = round % 4 == 0 ? 1.0 : round % 4 == 1 ? 0.3 : 0.05;
+    const Setting s(support::good_head(2, round % 3 == 0 ? 1 : 4, noise, round % 5 == 0 ? 0.3 : 0.05, random));
+    const auto points = grid(2, 4);
+    for (int r = 0; r < 5; ++r) {
+      const certify::TriggerDual dual(s.head, s.logits, r);
+      s.family.sweep(0, [&](const Vector<double>& c, const Vector<double>& f) {
+        const certify::TriggerQuery query(s.family, c, f);
+        for (const double sign : {1.0, -1.0}) {
+          for (const int ordinary : {1, 2, 5}) {
+            const double truth = brute_force(s, c, r, sign, ordinary, true, points);
+            const double bound = dual.bound(query, sign, ordinary + 1, ordinary + 1, 0);
+            CAPTURE(round);
+            CAPTURE(r);
+            CAPTURE(ordinary);
+            REQUIRE(bound >= truth - 1e-12);
+            REQUIRE(dual.bound(query, sign, 2, 40, 0) >= truth - 1e-12);
+            REQUIRE(dual.gruess(query, ordinary + 1).upper() >= truth - 1e-12);
+            if (noise == 0.05 && round % 5 != 0 && ordinary > 1) worst_excess = std::max(worst_excess, bound - std::max(truth, 0.0));
+          }
+        }
+      });
+    }
+  }
+  // Camps of fixed sizes and a coarse grid: brute force itself is low.
+  CHECK(worst_excess < 0.05);
+  CHECK(worst_excess > 0);
+}
+
+TEST_CASE("inside the box: no query exceeds the vertices' bounds by more than the curvature slack, which is needed") {
+  std::mt19937_64 random(22);
+  int needed = 0;
+  for (int round = 0; round < 60; ++round) {
+    const double noise = round % 3 == 0 ? 0.5 : round % 3 == 1 ? 0.15 : 1.2;
+    auto weights = support::good_head(2, round % 2 ? 3 : 0.5, noise, 0.02, random);
+    if (round % 4 == 3) weights.layers[0].heads[0].key.block(2, 0, 2, 1).setConstant(2);  // BOS turns with the query
+    const Setting s(weights);
+    const auto points = grid(2, 2);
+    for (int r = 0; r < 5; ++r) {
+      const certify::TriggerDual dual(s.head, s.logits, r);
+      for (const double sign : {1.0, -1.0}) {
+        for (const int ordinary : {1, 4}) {
+          double vertices = -1e9, inside = -1e9;
+          s.family.sweep(0, [&](const Vector<double>& c, const Vector<double>& f) {
+            const certify::TriggerQuery query(s.family, c, f);
+            vertices = std::max(vertices, dual.bound(query, sign, ordinary + 1, ordinary + 1, 0));
+          });
+          for (const auto& c : grid(2, 6)) {
+            inside = std::max(inside, brute_force(s, c, r, sign, ordinary, false, points));
+          }
+          CAPTURE(round);
+          CAPTURE(r);
+          REQUIRE(inside <= vertices + dual.curvature_slack(ordinary + 1).upper() + 1e-12);
+          needed += inside > vertices + 1e-9;
+        }
+      }
+    }
+  }
+  CHECK(needed > 0);
+}
