@@ -21,7 +21,8 @@ struct Found {
   std::unique_ptr<RowSearch> search;
 };
 
-/// The best result of `restarts` searches for each goal; entry k is a function of (goals[k], seed, round) alone.
+/// The best result of `restarts` searches for each goal; entry k is a function of (goals[k], seed, round)
+/// alone.
 std::vector<Found> search_goals(const FloatHead& head, const std::vector<RowGoal>& goals, int restarts,
                                 std::uint64_t round, const AttackOptions& options, const Deadline& deadline) {
   std::vector<Found> found(goals.size());
@@ -99,8 +100,8 @@ Witness best_witness(const HeadMaps& head, Normaliser normaliser, int length, st
 
 }  // namespace
 
-Witness attack_leak(const HeadMaps& head, int length, const Vector<double>& hint, const AttackOptions& options,
-                    const Deadline& deadline) {
+Witness attack_leak(const HeadMaps& head, int length, const Vector<double>& hint,
+                    const AttackOptions& options, const Deadline& deadline) {
   if (!head.is_moderate()) return best_witness(head, Normaliser::softmax, length, {}, 0);
   const FloatHead numbers(head, Normaliser::softmax);
   std::vector<RowGoal> goals = {{.trigger = length - 1, .position = length, .leak = true},

@@ -34,8 +34,8 @@ class Stopwatch {
   std::clock_t cpu_ = std::clock();
 };
 
-/// The tight level need not reach below what an attack attains, nor, by less than a thousandth, down to it; nor below
-/// what the other classes are bounded by.
+/// The tight level need not reach below what an attack attains, nor, by less than a thousandth, down to it;
+/// nor below what the other classes are bounded by.
 double tight_goal(const Witness& attack, const LossBounds& bounds) {
   return std::max({attack.value.lower() * (1 + 0x1p-10), bounds.first, bounds.off_trigger});
 }
@@ -56,8 +56,9 @@ void certify_softmax(const HeadMaps& head, int length, const Options& options, c
   watch.lap("loss attack");
   LossBounds& loss = result.loss_classes;
   if (options.effort == Effort::tight) {
-    const TightBound tight = tighten_at_trigger(head, length, logits, loss.at_trigger,
-                                                tight_goal(result.loss_witness, loss), options.threads, deadline);
+    const TightBound tight =
+        tighten_at_trigger(head, length, logits, loss.at_trigger, tight_goal(result.loss_witness, loss),
+                           options.threads, deadline);
     loss.at_trigger = tight.upper;
     loss.complete = tight.complete;
     watch.lap("loss tight");
@@ -99,8 +100,8 @@ Certificate certify_head(const attention::Weights& weights, Normaliser normalise
   Stopwatch watch(result.timings);
   const HeadMaps head(weights);
   if (head.content() != parameters.content()) {
-    throw InputError("content " + std::to_string(parameters.content()) + " does not fit the weights' n = " +
-                     std::to_string(weights.dimension) + " = d + 3");
+    throw InputError("content " + std::to_string(parameters.content()) +
+                     " does not fit the weights' n = " + std::to_string(weights.dimension) + " = d + 3");
   }
   watch.lap("maps");
   if (normaliser == Normaliser::softmax) {

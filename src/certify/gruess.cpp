@@ -23,7 +23,7 @@ Interval exponent_error(const AffineFamily& family, double extra) {
     affine += Interval(family.error(k));
     magnitude += Interval(family.magnitude(k)) + Interval(family.error(k));
   }
-  return affine + Interval(1.01 * (family.size() + 1)) * Interval(numeric::machine_epsilon) * magnitude;
+  return affine + Interval((family.size() + 1) * per_sum) * magnitude;
 }
 
 // 1 / a_j1 = 1 + sum exp(s_k - s_1): the other keys are others - 1 ordinary ones and the self key.

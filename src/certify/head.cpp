@@ -49,7 +49,8 @@ HeadMaps::HeadMaps(const attention::Weights& weights) {
   // 166 bits hold the products of two doubles exactly, and their sums nearly so.
   const auto model = attention::model_from<BigInterval>(weights, attention::Normaliser::softmax);
   const auto& head = model.layers[0].heads[0];
-  scores = std::get<attention::BilinearScores<BigInterval>>(head.attention).matrix.unaryExpr(&rounded_outward);
+  scores =
+      std::get<attention::BilinearScores<BigInterval>>(head.attention).matrix.unaryExpr(&rounded_outward);
   value = head.value.unaryExpr(&rounded_outward);
 }
 
@@ -77,7 +78,8 @@ ValueRow::ValueRow(const HeadMaps& head, int coordinate)
     : bos(head.value(coordinate, task::Parameters::bos())),
       ordinary(head.value(coordinate, head.ordinary())),
       trigger(head.value(coordinate, task::Parameters::trigger())),
-      content(head.value.row(coordinate).segment(task::Parameters::content_begin(), head.content()).transpose()),
+      content(
+          head.value.row(coordinate).segment(task::Parameters::content_begin(), head.content()).transpose()),
       spread(0) {
   for (const Interval& entry : content) spread += abs(entry);
 }

@@ -9,16 +9,17 @@
 
 // For an ordinary query x = e_N + iota c and an ordinary (trigger) key the exponent Delta of C2 is at most
 //   N(c) = x^T A (e_N - e_B) + ||g||_1   (T(c): e_T for e_N),   g = (A^T x)_C,
-// and for the key x itself it is S(c) = x^T A (e_N - e_B) + g . c, a quadratic in c. Dropping the squares with a
-// negative coefficient,
-//   S(c) <= S'(c) = S(c) - sum_{A_mm < 0} A_mm c_m^2,   at a vertex S'(c) = S(c) + drop, drop = sum (-A_mm)^+.
+// and for the key x itself it is S(c) = x^T A (e_N - e_B) + g . c, a quadratic in c. Dropping the squares
+// with a negative coefficient,
+//   S(c) <= S'(c) = S(c) - sum_{A_mm < 0} A_mm c_m^2,   at a vertex S'(c) = S(c) + drop, drop = sum
+//   (-A_mm)^+.
 // N and T are convex, S' is convex in each coordinate of c; so are their exponentials and, with nonnegative
 // multiplicities, the sums
 //   before: e^S' + (i - 2) e^N,     after: e^S' + (i - 3) e^N + e^T,
 // which bound m_i / (1 - m_i). A function that is convex in each coordinate is maximal at a vertex. Both are
 // nondecreasing in i, and after(L) = before(L - 1) + e^T: the worst class is i = L, j < L.
-// As c . g <= ||g||_1, also e^S <= max e^N: before <= (i - 1) max e^N, after <= (i - 2) max e^N + max e^T, which
-// is the tighter one where `drop` is large.
+// As c . g <= ||g||_1, also e^S <= max e^N: before <= (i - 1) max e^N, after <= (i - 2) max e^N + max e^T,
+// which is the tighter one where `drop` is large.
 namespace sinkproof::certify {
 
 using numeric::Interval;
@@ -26,7 +27,8 @@ using numeric::Vector;
 
 namespace {
 
-/// Exponents are clamped from below (upward, hence soundly); beyond the largest, nothing better than 1 is said.
+/// Exponents are clamped from below (upward, hence soundly); beyond the largest, nothing better than 1 is
+/// said.
 constexpr double largest_exponent = 690;
 
 std::vector<LeakClass> listed_classes(int length) {
@@ -110,7 +112,8 @@ class Enumeration {
     }
     numeric::exp_approximate(exponents_.data(), exponents_.data(), static_cast<long>(exponents_.size()));
     for (std::size_t k = 0; 3 * k < exponents_.size(); ++k) {
-      const double ordinary = exponents_[3 * k], trigger = exponents_[3 * k + 1], self = exponents_[3 * k + 2];
+      const double ordinary = exponents_[3 * k], trigger = exponents_[3 * k + 1],
+                   self = exponents_[3 * k + 2];
       seen_.odds = seen_.odds.cwiseMax(((ordinary * ordinary_ + trigger * trigger_).array() + self).matrix());
       seen_.ordinary = std::max(seen_.ordinary, ordinary);
       seen_.trigger = std::max(seen_.trigger, trigger);
@@ -132,7 +135,8 @@ class Enumeration {
   Maxima seen_;
 };
 
-/// Beyond enumeration: every key, the query itself included, at the relaxed maximum of N or T over all queries.
+/// Beyond enumeration: every key, the query itself included, at the relaxed maximum of N or T over all
+/// queries.
 void relax(const HeadMaps& head, const AffineFamily& family, LeakBounds& bounds) {
   const int base = head.ordinary(), bos = task::Parameters::bos();
   const Interval ordinary = exp(maximum_of_norm(head, base, base, bos));

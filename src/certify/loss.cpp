@@ -11,12 +11,14 @@ namespace sinkproof::certify {
 using numeric::Interval;
 using numeric::Vector;
 
-// The query x = e_T + iota c; exponents relative to the centre x^T A e_N of the ordinary keys, which range over
+// The query x = e_T + iota c; exponents relative to the centre x^T A e_N of the ordinary keys, which range
+// over
 // [-l, l], l = ||g||_1. The self key is at p(c) = x^T A (e_T - e_N) + c . g, where every square A_mm c_m^2 is
-// replaced by its larger (smaller) one of 0 and A_mm: p <= p_high, p >= p_low, both affine in each coordinate, and
-// p + drop_negative, p - drop_positive at a vertex. So
+// replaced by its larger (smaller) one of 0 and A_mm: p <= p_high, p >= p_low, both affine in each
+// coordinate, and p + drop_negative, p - drop_positive at a vertex. So
 //   range <= max(l, p_high) + max(l, -p_low),
-// and what BOS exceeds an ordinary key (the self key) by, at most x^T A (e_B - e_N) + l (x^T A (e_B - e_T) - c . g
+// and what BOS exceeds an ordinary key (the self key) by, at most x^T A (e_B - e_N) + l (x^T A (e_B - e_T) -
+// c . g
 // + drop_positive), are convex in each coordinate, hence maximal at a vertex.
 TriggerLogits trigger_logits(const HeadMaps& head, int threads, const Deadline& deadline) {
   const int n_key = head.ordinary(), t_key = task::Parameters::trigger(), b_key = task::Parameters::bos();
@@ -31,13 +33,13 @@ TriggerLogits trigger_logits(const HeadMaps& head, int threads, const Deadline& 
   std::vector<Largest> workers(static_cast<std::size_t>(std::max(threads, 1)));
   const double negative = squares.negative.upper(), positive = squares.positive.upper();
   const bool complete =
-      d <= enumeration_limit && for_each_block(family.blocks(), threads, [&](std::uint64_t block, int thread) {
+      d <= enumeration_limit &&
+      for_each_block(family.blocks(), threads, [&](std::uint64_t block, int thread) {
         Largest& largest = workers[static_cast<std::size_t>(thread)];
         family.sweep(block, [&](const Vector<double>& c, const Vector<double>& f) {
           const auto g = f.tail(d);
           const double l = g.cwiseAbs().sum(), self = c.dot(g), p = f[1] - f[0] + self;
-          largest.range =
-              std::max(largest.range, std::max(l, p + negative) + std::max(l, positive - p));
+          largest.range = std::max(largest.range, std::max(l, p + negative) + std::max(l, positive - p));
           largest.bos_over_key = std::max(largest.bos_over_key, l - f[0]);
           largest.bos_over_self = std::max(largest.bos_over_self, positive - f[1] - self);
         });

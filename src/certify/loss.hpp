@@ -30,19 +30,19 @@ struct TriggerLogits {
 };
 TriggerLogits trigger_logits(const HeadMaps& head, int threads, const Deadline& deadline);
 
-/// Effort::fast: C3 with `leak` (a certified bound of the leak at every non-trigger position), and Gruess' bound
-/// at the trigger. Everything is undecided (infinite) where head.is_moderate() fails.
+/// Effort::fast: C3 with `leak` (a certified bound of the leak at every non-trigger position), and Gruess'
+/// bound at the trigger. Everything is undecided (infinite) where head.is_moderate() fails.
 LossBounds bound_loss(const HeadMaps& head, double leak, const TriggerLogits& logits);
 
-/// Effort::tight, at the trigger only: `goal` is what suffices (a little more than an attack attains; 0 for as low
-/// as it gets). Returns a certified bound that is at most `fast`: `goal` if everything could be proved to be at
-/// most that, else what could. `complete` as in LossBounds.
+/// Effort::tight, at the trigger only: `goal` is what suffices (a little more than an attack attains; 0 for
+/// as low as it gets). Returns a certified bound that is at most `fast`: `goal` if everything could be proved
+/// to be at most that, else what could. `complete` as in LossBounds.
 struct TightBound {
   double upper = HUGE_VAL;
   bool complete = false;
 };
-TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLogits& logits, double fast, double goal,
-                              int threads, const Deadline& deadline);
+TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLogits& logits, double fast,
+                              double goal, int threads, const Deadline& deadline);
 
 inline constexpr int tight_limit = 22;
 

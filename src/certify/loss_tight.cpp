@@ -64,8 +64,8 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
   // Where the slacks alone lead beyond the fast bound, there is nothing to gain.
   double hope = goal;
   for (std::size_t r = 0; r < duals.size(); ++r) {
-    const double gruess =
-        upper_or_infinity(GruessRow(head, static_cast<int>(r)).bound(logits.range, bos_weight(logits, fewest)));
+    const double gruess = upper_or_infinity(
+        GruessRow(head, static_cast<int>(r)).bound(logits.range, bos_weight(logits, fewest)));
     hope = std::max(hope, std::min(gruess, goal + slacks[r].front().upper()));
   }
   if (!(hope < fast)) return result;
@@ -94,8 +94,8 @@ TightBound tighten_at_trigger(const HeadMaps& head, int length, const TriggerLog
     return a.bound != b.bound ? a.bound > b.bound : a.vertex < b.vertex;
   });
 
-  // The dual, worst queries first, in growing chunks: what a chunk needs to reach is what is known before it, so
-  // that the result does not depend on the threads.
+  // The dual, worst queries first, in growing chunks: what a chunk needs to reach is what is known before it,
+  // so that the result does not depend on the threads.
   double proved = goal;
   std::size_t chunk = 1;
   std::size_t done = 0;

@@ -4,9 +4,10 @@
 
 // Spectral bound. For any positive p, q:
 //   c^T B s = (p c)^T X (q s) with X = P^-1 B Q^-1, so |c^T B s| <= ||X||_2 ||p||_2 ||q||_2.
-// It is the dual of the semidefinite relaxation, hence within Grothendieck's constant of the maximum for the best
-// p and q, which are searched for in floating point: any p, q are sound. ||X||_2 <= ||(X^T X)^(2^k)||_F^(2^-k-1),
-// which exceeds it by a factor of at most d^(2^-k-2); the squares are formed in interval arithmetic.
+// It is the dual of the semidefinite relaxation, hence within Grothendieck's constant of the maximum for the
+// best p and q, which are searched for in floating point: any p, q are sound. ||X||_2 <= ||(X^T
+// X)^(2^k)||_F^(2^-k-1), which exceeds it by a factor of at most d^(2^-k-2); the squares are formed in
+// interval arithmetic.
 namespace sinkproof::certify {
 
 using numeric::Interval;
@@ -44,7 +45,8 @@ Interval spectral_norm(const Matrix<Interval>& x, double guess) {
 }
 
 /// Scales p, q and an estimate of ||P^-1 B Q^-1||_2, by subgradient steps on log(||X|| ||p|| ||q||): its
-/// derivative in log p_l is p_l^2 / ||p||^2 - u_l^2, with u the leading left singular vector. Float, no promise.
+/// derivative in log p_l is p_l^2 / ||p||^2 - u_l^2, with u the leading left singular vector. Float, no
+/// promise.
 struct Scaling {
   explicit Scaling(const Matrix<double>& b) {
     Vector<double> log_p = b.cwiseAbs().rowwise().sum().array().max(1e-300).log() * 0.5;
@@ -72,8 +74,14 @@ struct Scaling {
         norm = sigma;
       }
       const double rate = 0.25 * static_cast<double>(b.rows()) / (4 + step);
-      log_p += (rate * (u.array().square() - pk.array().square() / pk.squaredNorm())).cwiseMin(1).cwiseMax(-1).matrix();
-      log_q += (rate * (v.array().square() - qk.array().square() / qk.squaredNorm())).cwiseMin(1).cwiseMax(-1).matrix();
+      log_p += (rate * (u.array().square() - pk.array().square() / pk.squaredNorm()))
+                   .cwiseMin(1)
+                   .cwiseMax(-1)
+                   .matrix();
+      log_q += (rate * (v.array().square() - qk.array().square() / qk.squaredNorm()))
+                   .cwiseMin(1)
+                   .cwiseMax(-1)
+                   .matrix();
     }
   }
   Vector<double> p, q;
@@ -96,8 +104,8 @@ Interval bilinear_maximum(const Matrix<Interval>& b) {
   return spectral.is_undecided() || spectral.upper() >= sum.upper() ? sum : spectral;
 }
 
-// f(c) = constant + a . c + ||b + M^T c||_1 is the maximum over s of constant + (1, c)^T B (1, s) with the bordered
-// matrix B = [0 b; a M]: at most constant + the bilinear maximum of B.
+// f(c) = constant + a . c + ||b + M^T c||_1 is the maximum over s of constant + (1, c)^T B (1, s) with the
+// bordered matrix B = [0 b; a M]: at most constant + the bilinear maximum of B.
 Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus) {
   const int d = head.content(), first = task::Parameters::content_begin();
   const auto relative = [&](int row) {

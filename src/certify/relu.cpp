@@ -12,12 +12,12 @@
 // (Q = P where no trigger precedes). For given keys these are convex in the query's content, and so are their
 // maxima: vertices suffice. The mean is affine in 1 / (i-1): its ends suffice.
 //
-// At the trigger, sigma (o_j - y_j)_r <= (B + Q' + (J-1) P') / J, where P' (Q') is the largest max(0, s) sigma v -
-// sigma u over an ordinary key's (a trigger key's) content, J = j - 1. If every logit is positive on the whole
-// domain, max(0, s) = s is affine in the query, and the maximum P' over the key is convex: vertices suffice. The self
-// key keeps the query's content but for a free own coordinate r and free squares z in [-sum A_mm^+, sum A_mm^-] in
-// its logit; then s and v are affine in each c_m, so s sigma v has the second derivative 2 s'_m sigma V_rm (m != r),
-// and Q' is at most its maximum over vertices + sum |s'_m V_rm|.
+// At the trigger, sigma (o_j - y_j)_r <= (B + Q' + (J-1) P') / J, where P' (Q') is the largest max(0, s)
+// sigma v - sigma u over an ordinary key's (a trigger key's) content, J = j - 1. If every logit is positive
+// on the whole domain, max(0, s) = s is affine in the query, and the maximum P' over the key is convex:
+// vertices suffice. The self key keeps the query's content but for a free own coordinate r and free squares z
+// in [-sum A_mm^+, sum A_mm^-] in its logit; then s and v are affine in each c_m, so s sigma v has the second
+// derivative 2 s'_m sigma V_rm (m != r), and Q' is at most its maximum over vertices + sum |s'_m V_rm|.
 // Otherwise max(0, s) (sigma v)^+ + (-sigma u)^+ is used, which is convex for a given key as well.
 namespace sinkproof::certify {
 
@@ -71,8 +71,9 @@ class Contribution {
   Contribution(const HeadMaps& head, int r, double sign)
       : value_(head, r),
         sign_(sign),
-        own_(r >= task::Parameters::content_begin() && r < head.ordinary() ? r - task::Parameters::content_begin()
-                                                                         : -1),
+        own_(r >= task::Parameters::content_begin() && r < head.ordinary()
+                 ? r - task::Parameters::content_begin()
+                 : -1),
         squares_(head, own_) {
     const int first = task::Parameters::content_begin(), t_key = task::Parameters::trigger();
     for (int m = 0; m < head.content(); ++m) {
@@ -118,9 +119,11 @@ class Contribution {
       return product(s, trigger) + most;
     }
     if (own_ < 0) return at_own(s, trigger, 0);
-    // Nodes t = -1, 0, 1 of the own coordinate; in between, s q - sigma t has the second derivative 2 g sigma V.
+    // Nodes t = -1, 0, 1 of the own coordinate; in between, s q - sigma t has the second derivative 2 g sigma
+    // V.
     const Interval hump = own_hump(s);
-    const Interval left = at_own(s, trigger, -1), centre = at_own(s, trigger, 0), right = at_own(s, trigger, 1);
+    const Interval left = at_own(s, trigger, -1), centre = at_own(s, trigger, 0),
+                   right = at_own(s, trigger, 1);
     return max(between(left, centre, hump), between(centre, right, hump));
   }
 
@@ -154,7 +157,8 @@ class Contribution {
   /// The largest value of a + (b - a) x + hump x (1 - x), 0 <= x <= 1.
   static Interval between(const Interval& a_bound, const Interval& b_bound, const Interval& hump) {
     const Interval a(a_bound.upper()), b(b_bound.upper()), difference = b - a;
-    if (std::min(std::fabs(difference.lower()), std::fabs(difference.upper())) >= hump.upper()) return max(a, b);
+    if (std::min(std::fabs(difference.lower()), std::fabs(difference.upper())) >= hump.upper())
+      return max(a, b);
     const Interval h(hump.upper());
     return (a + b) / Interval(2) + h / Interval(4) + difference * difference / (Interval(4) * h);
   }
@@ -236,7 +240,9 @@ ReluBounds relaxed(const HeadMaps& head, ReluBounds bounds) {
 struct Maxima {
   double weight = 0, sink = 0, off = 0, at = 0;
   Vector<double> query;
-  static void raise(double& value, const Interval& bound) { value = std::max(value, upper_or_infinity(bound)); }
+  static void raise(double& value, const Interval& bound) {
+    value = std::max(value, upper_or_infinity(bound));
+  }
 };
 
 }  // namespace
@@ -260,57 +266,64 @@ ReluBounds bound_relu(const HeadMaps& head, int length, int threads, const Deadl
   }
   const auto workers = static_cast<std::size_t>(std::max(threads, 1));
 
-  // Whether every logit of a trigger query is positive: y0 - ||g||_1 is concave, so vertices decide; and BOS's.
+  // Whether every logit of a trigger query is positive: y0 - ||g||_1 is concave, so vertices decide; and
+  // BOS's.
   std::vector<double> least(workers, HUGE_VAL), least_bos(workers, HUGE_VAL);
   const bool small = d <= relu_enumeration_limit;
-  bool complete = small && for_each_block(trigger.blocks(), threads, [&](std::uint64_t block, int thread) {
-                    double& lowest = least[static_cast<std::size_t>(thread)];
-                    double& lowest_bos = least_bos[static_cast<std::size_t>(thread)];
-                    trigger.sweep(block, [&](const Vector<double>&, const Vector<double>& f) {
-                      lowest = std::min(lowest, std::min(f[n_function], f[t_function]) - f.tail(d).cwiseAbs().sum());
-                      lowest_bos = std::min(lowest_bos, f[b_function]);
-                    });
-                    return !deadline.passed();
-                  });
+  bool complete =
+      small && for_each_block(trigger.blocks(), threads, [&](std::uint64_t block, int thread) {
+        double& lowest = least[static_cast<std::size_t>(thread)];
+        double& lowest_bos = least_bos[static_cast<std::size_t>(thread)];
+        trigger.sweep(block, [&](const Vector<double>&, const Vector<double>& f) {
+          lowest = std::min(lowest, std::min(f[n_function], f[t_function]) - f.tail(d).cwiseAbs().sum());
+          lowest_bos = std::min(lowest_bos, f[b_function]);
+        });
+        return !deadline.passed();
+      });
   const auto all_positive = [&](const std::vector<double>& lowest) {
-    const Interval bound = Interval(*std::min_element(lowest.begin(), lowest.end())) - exponent_error(trigger, 0);
+    const Interval bound =
+        Interval(*std::min_element(lowest.begin(), lowest.end())) - exponent_error(trigger, 0);
     return complete && bound.lower() > 0;
   };
   const bool logits_positive = all_positive(least), bos_positive = all_positive(least_bos);
 
   std::vector<Maxima> seen(workers);
-  complete = complete && for_each_block(ordinary.blocks(), threads, [&](std::uint64_t block, int thread) {
-    Maxima& maxima = seen[static_cast<std::size_t>(thread)];
-    ordinary.sweep(block, [&](const Vector<double>& c, const Vector<double>& f) {
-      const Logits s(ordinary, f);
-      Interval self = s.ordinary + squares;
-      for (int m = 0; m < d; ++m) self += Interval(c[m]) * s.slope[m];
-      // A key of index 2..i-1 has i >= 3, a trigger key i >= 4; c . g <= ||g||_1 bounds the self term as well.
-      const Interval weight = max(positive(self), max(positive(s.ordinary + s.norm) / Interval(2),
-                                                      positive(s.trigger + s.norm) / Interval(3)));
-      if (weight.upper() > maxima.weight || maxima.query.size() == 0) maxima.query = c;
-      Maxima::raise(maxima.weight, weight);
-      Maxima::raise(maxima.sink, positive(s.bos));
-      for (const Contribution& key : contributions) {
-        const Interval bos_part = key.bos(s, false), each = key.product(s, false);
-        Maxima::raise(maxima.off, mean(bos_part + each, each, 1, length - 2));
-        Maxima::raise(maxima.off, mean(bos_part + key.product(s, true), each, 3, length - 1));
-      }
-    });
-    trigger.sweep(block, [&](const Vector<double>& c, const Vector<double>& f) {
-      const Logits s(trigger, f);
-      for (const Contribution& key : contributions) {
-        const Interval each = key.error(s, false, logits_positive);
-        Maxima::raise(maxima.at, mean(key.bos(s, bos_positive) + key.self_error(s, c, logits_positive), each, 2, length - 1));
-      }
-    });
-    return !deadline.passed();
-  });
+  complete =
+      complete && for_each_block(ordinary.blocks(), threads, [&](std::uint64_t block, int thread) {
+        Maxima& maxima = seen[static_cast<std::size_t>(thread)];
+        ordinary.sweep(block, [&](const Vector<double>& c, const Vector<double>& f) {
+          const Logits s(ordinary, f);
+          Interval self = s.ordinary + squares;
+          for (int m = 0; m < d; ++m) self += Interval(c[m]) * s.slope[m];
+          // A key of index 2..i-1 has i >= 3, a trigger key i >= 4; c . g <= ||g||_1 bounds the self term as
+          // well.
+          const Interval weight = max(positive(self), max(positive(s.ordinary + s.norm) / Interval(2),
+                                                          positive(s.trigger + s.norm) / Interval(3)));
+          if (weight.upper() > maxima.weight || maxima.query.size() == 0) maxima.query = c;
+          Maxima::raise(maxima.weight, weight);
+          Maxima::raise(maxima.sink, positive(s.bos));
+          for (const Contribution& key : contributions) {
+            const Interval bos_part = key.bos(s, false), each = key.product(s, false);
+            Maxima::raise(maxima.off, mean(bos_part + each, each, 1, length - 2));
+            Maxima::raise(maxima.off, mean(bos_part + key.product(s, true), each, 3, length - 1));
+          }
+        });
+        trigger.sweep(block, [&](const Vector<double>& c, const Vector<double>& f) {
+          const Logits s(trigger, f);
+          for (const Contribution& key : contributions) {
+            const Interval each = key.error(s, false, logits_positive);
+            Maxima::raise(maxima.at, mean(key.bos(s, bos_positive) + key.self_error(s, c, logits_positive),
+                                          each, 2, length - 1));
+          }
+        });
+        return !deadline.passed();
+      });
   if (!complete) return relaxed(head, std::move(bounds));
 
   Maxima all = seen[0];
   for (const Maxima& other : seen) {
-    if (other.query.size() == d && (other.weight > all.weight || all.query.size() != d)) all.query = other.query;
+    if (other.query.size() == d && (other.weight > all.weight || all.query.size() != d))
+      all.query = other.query;
     all.weight = std::max(all.weight, other.weight);
     all.sink = std::max(all.sink, other.sink);
     all.off = std::max(all.off, other.off);

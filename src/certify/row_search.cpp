@@ -15,10 +15,6 @@ constexpr int first = task::Parameters::content_begin();
 constexpr int most_for_pairs = 24;  // content coordinates: pairs of flips cost their square
 constexpr double least_gain = 1e-14;
 
-double middle(const Interval& x) {
-  return x.lower() + (x.upper() - x.lower()) * 0.5;
-}
-
 }  // namespace
 
 FloatHead::FloatHead(const HeadMaps& head, Normaliser kind)
@@ -109,8 +105,9 @@ double RowSearch::evaluate() {
   return objective_ = outcome(weight_, weighted_, target_);
 }
 
-/// The objective with the keys in the best two camps: one with the own coordinate sigma, along the logit's slope,
-/// and one with -sigma, against it. With `settle` the keys are set so (for the leak, all are along the slope).
+/// The objective with the keys in the best two camps: one with the own coordinate sigma, along the logit's
+/// slope, and one with -sigma, against it. With `settle` the keys are set so (for the leak, all are along the
+/// slope).
 double RowSearch::camps(bool settle) {
   const double bos_logit = row_[task::Parameters::bos()];
   const std::size_t others = keys_.size() - 1;
@@ -221,7 +218,8 @@ bool RowSearch::improve_query() {
 double RowSearch::ascend() {
   constexpr int most_rounds = 60;
   for (int round = 0; round < most_rounds; ++round) {
-    if (!improve_query_in_camps(false) && !(content_ <= most_for_pairs && improve_query_in_camps(true))) break;
+    if (!improve_query_in_camps(false) && !(content_ <= most_for_pairs && improve_query_in_camps(true)))
+      break;
   }
   camps(true);
   for (int round = 0; round < most_rounds; ++round) {

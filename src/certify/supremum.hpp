@@ -10,8 +10,8 @@
 /// What a certificate says of a supremum over the whole domain, and what a search for witnesses leaves.
 namespace sinkproof::certify {
 
-/// A claim "lower <= supremum <= upper": `lower` is attained (proved by a witness, or 0), `upper` is certified
-/// over the whole domain; infinite where nothing is certified (undecided).
+/// A claim "lower <= supremum <= upper": `lower` is attained (proved by a witness, or 0), `upper` is
+/// certified over the whole domain; infinite where nothing is certified (undecided).
 struct Supremum {
   double lower = 0;
   double upper = std::numeric_limits<double>::infinity();
@@ -31,7 +31,8 @@ struct Witness {
 class Deadline {
  public:
   explicit Deadline(double seconds) : end_(Clock::now()), unlimited_(!(seconds < 1e9)) {
-    if (!unlimited_) end_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    if (!unlimited_)
+      end_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
   bool passed() const { return !unlimited_ && Clock::now() >= end_; }
 

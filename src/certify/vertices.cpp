@@ -15,9 +15,6 @@ using numeric::Vector;
 
 namespace {
 
-double middle(const Interval& x) {
-  return x.lower() + (x.upper() - x.lower()) * 0.5;
-}
 /// The largest distance of a point of x from its (computed) middle.
 Interval radius(const Interval& x) {
   return max(Interval(middle(x)) - Interval(x.lower()), Interval(x.upper()) - Interval(middle(x)));
@@ -36,9 +33,8 @@ AffineFamily::AffineFamily(const Vector<Interval>& constant, const Matrix<Interv
       error_(constant.size()),
       magnitude_(constant.size()),
       slope_(slope.unaryExpr(&middle)) {
-  const Interval gamma =
-      Interval(1.01) * Interval(numeric::machine_epsilon) *
-      Interval(static_cast<double>(slope.rows()) + static_cast<double>(std::uint64_t{1} << block_bits));
+  const Interval gamma = Interval(per_sum) * Interval(static_cast<double>(slope.rows()) +
+                                                      static_cast<double>(std::uint64_t{1} << block_bits));
   for (Eigen::Index k = 0; k < constant.size(); ++k) {
     constant_[k] = middle(constant[k]);
     Interval rounding = abs(Interval(constant_[k])), uncertainty = radius(constant[k]);

@@ -8,8 +8,18 @@
 /// Affine functions on the box [-1, 1]^d at all its 2^d vertices.
 namespace sinkproof::certify {
 
-/// f_k(c) = constant_k + sum_m c_m slope_mk, k < size(), in floating point with a proved error: at every vertex
-/// that sweep() visits, |f_k(c) - its exact value| <= error(k), for every choice of the enclosed coefficients.
+/// A double close to the middle of x. Float, no promise.
+inline double middle(const numeric::Interval& x) {
+  return x.lower() + (x.upper() - x.lower()) * 0.5;
+}
+
+/// What a sum in double is off by, relatively to the largest partial result, and with room for products of
+/// such errors (up to 2^40 sums).
+inline constexpr double per_sum = 1.01 * numeric::machine_epsilon;
+
+/// f_k(c) = constant_k + sum_m c_m slope_mk, k < size(), in floating point with a proved error: at every
+/// vertex that sweep() visits, |f_k(c) - its exact value| <= error(k), for every choice of the enclosed
+/// coefficients.
 class AffineFamily {
  public:
   /// constant [K], slope [d, K]; all entries decided and below 2^400 in absolute value.
@@ -22,7 +32,9 @@ class AffineFamily {
   /// An upper bound of |f_k| on the whole box.
   double magnitude(int k) const { return magnitude_[k]; }
   /// f at any c in the box; float, no promise.
-  numeric::Vector<double> at(const numeric::Vector<double>& c) const { return constant_ + slope_.transpose() * c; }
+  numeric::Vector<double> at(const numeric::Vector<double>& c) const {
+    return constant_ + slope_.transpose() * c;
+  }
   const numeric::Matrix<double>& slope() const { return slope_; }
 
   /// Vertices are visited in blocks of at most 2^block_bits, in Gray-code order within a block.

@@ -48,8 +48,8 @@ Interval largest_weight_at(const HeadMaps& head, const task::Instance<double>& i
   return largest;
 }
 
-Interval error_at(const HeadMaps& head, attention::Normaliser normaliser, const task::Instance<double>& instance,
-                  int position, int coordinate) {
+Interval error_at(const HeadMaps& head, attention::Normaliser normaliser,
+                  const task::Instance<double>& instance, int position, int coordinate) {
   const auto weights = weights_at(head, normaliser, instance, position);
   const Vector<Interval> row = head.value.row(coordinate).transpose();
   Vector<Interval> unit = Vector<Interval>::Constant(row.size(), Interval(0));

@@ -1,9 +1,9 @@
-// Prints certified / attained ratios and CPU seconds of every part, for the shipped single heads and for random heads
-// over growing d and L. Run from the repository's root: build/release/tests/bench/certify_bench
-#include <sys/resource.h>
-
+// Prints certified / attained ratios and CPU seconds of every part, for the shipped single heads and for
+// random heads over growing d and L. Run from the repository's root: build/release/tests/bench/certify_table
 #include <cstdio>
 #include <random>
+
+#include <sys/resource.h>
 
 #include "certify/certify.hpp"
 #include "formats/weights_file.hpp"
@@ -19,18 +19,21 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-void run(const char* name, const attention::Weights& weights, Normaliser normaliser, int length, double limit) {
+void run(const char* name, const attention::Weights& weights, Normaliser normaliser, int length,
+         double limit) {
   const task::Parameters parameters(length, weights.dimension - 3);
   const auto c = certify::certify_head(weights, normaliser, parameters,
                                        {.effort = certify::Effort::tight, .time_limit = limit});
   std::printf("%-14s d %3d L %7d  leak %.6g ratio %.5f  loss %.6g ratio %.5f%s  peak %.0f MiB |", name,
               parameters.content(), length, c.leak.upper, c.leak.upper / c.leak.lower, c.loss.upper,
-              c.loss.upper / c.loss.lower, c.loss_classes.complete ? "" : " (not all queries)", peak_mebibytes());
+              c.loss.upper / c.loss.lower, c.loss_classes.complete ? "" : " (not all queries)",
+              peak_mebibytes());
   for (const auto& timing : c.timings) std::printf(" %s %.4f", timing.part.c_str(), timing.cpu);
   std::printf(" CPU s\n");
 }
 
-/// BOS favoured off the trigger and shunned at it, V nearly the identity, uniform noise of a trained head's size.
+/// BOS favoured off the trigger and shunned at it, V nearly the identity, uniform noise of a trained head's
+/// size.
 attention::Weights random_head(int d) {
   const int n = d + 3;
   std::mt19937_64 random(1);
@@ -60,5 +63,6 @@ int main() {
   run("softmax_1h1d", softmax, Normaliser::softmax, 16, 60);
   run("relu_1h1d", formats::read_weights(data + "relu_1h1d.npz"), Normaliser::relu, 16, 60);
   for (const int length : {64, 1024, 65536}) run("softmax_1h1d", softmax, Normaliser::softmax, length, 60);
-  for (const int d : {4, 8, 13, 16, 18, 22, 60, 125}) run("random", random_head(d), Normaliser::softmax, 16, 60);
+  for (const int d : {4, 8, 13, 16, 18, 22, 60, 125})
+    run("random", random_head(d), Normaliser::softmax, 16, 60);
 }

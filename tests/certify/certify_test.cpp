@@ -67,26 +67,29 @@ TEST_CASE("what is not a single head, or does not fit, is refused") {
   const task::Parameters parameters(16, 13);
   CHECK_THROWS_AS(certify::certify_head(two, Normaliser::softmax, parameters), InputError);
   CHECK_THROWS_AS(certify::certify_head(residual, Normaliser::softmax, parameters), InputError);
-  CHECK_THROWS_AS(certify::certify_head(support::load("softmax_4h4d"), Normaliser::softmax, parameters), InputError);
+  CHECK_THROWS_AS(certify::certify_head(support::load("softmax_4h4d"), Normaliser::softmax, parameters),
+                  InputError);
   CHECK_THROWS_AS(
       certify::certify_head(support::load("softmax_1h1d"), Normaliser::softmax, task::Parameters(16, 12)),
       InputError);
   CHECK_THROWS_AS(
-      certify::certify_head(support::load("softmax_1h1d"), Normaliser::softmax_off_by_one, parameters), InputError);
+      certify::certify_head(support::load("softmax_1h1d"), Normaliser::softmax_off_by_one, parameters),
+      InputError);
 }
 
 TEST_CASE("a time limit ends with valid bounds; effort never loosens; the seed decides the result") {
   const task::Parameters parameters(16, 13);
   const auto weights = support::load("softmax_1h1d");
   for (const double limit : {0.0, 0.05}) {
-    const auto certificate =
-        certify::certify_head(weights, Normaliser::softmax, parameters, {.effort = Effort::tight, .time_limit = limit});
+    const auto certificate = certify::certify_head(weights, Normaliser::softmax, parameters,
+                                                   {.effort = Effort::tight, .time_limit = limit});
     CHECK(certificate.leak.upper >= 2.06287e-4);
     CHECK(certificate.leak.upper <= 2.2e-4);
     CHECK(certificate.loss.upper >= 0.0191291);
     CHECK(certificate.loss.upper <= 0.1);
   }
-  const auto one = certify::certify_head(weights, Normaliser::softmax, parameters, {.effort = Effort::tight, .seed = 4});
+  const auto one =
+      certify::certify_head(weights, Normaliser::softmax, parameters, {.effort = Effort::tight, .seed = 4});
   const auto two = certify::certify_head(weights, Normaliser::softmax, parameters,
                                          {.effort = Effort::tight, .threads = 2, .seed = 4});
   CHECK(one.loss.upper == two.loss.upper);

@@ -52,10 +52,10 @@ std::vector<Vector<double>> grid(int d, int steps) {
   return points;
 }
 
-/// The largest sign (o - y)_r with `ordinary` ordinary keys of equal or opposite camps, all contents in `points`; the
-/// self key's own coordinate and squares free if `relaxed`.
-double brute_force(const Setting& s, const Vector<double>& query, int r, double sign, int ordinary, bool relaxed,
-                   const std::vector<Vector<double>>& points) {
+/// The largest sign (o - y)_r with `ordinary` ordinary keys of equal or opposite camps, all contents in
+/// `points`; the self key's own coordinate and squares free if `relaxed`.
+double brute_force(const Setting& s, const Vector<double>& query, int r, double sign, int ordinary,
+                   bool relaxed, const std::vector<Vector<double>>& points) {
   const Vector<double> x = s.token(1, query);
   const int own = r >= 2 && r < s.d + 2 ? r - 2 : -1;
   struct Key {
@@ -78,7 +78,8 @@ double brute_force(const Setting& s, const Vector<double>& query, int r, double 
       selves.push_back({std::exp(s.logit(x, key) + (relaxed ? z : 0)), s.v.row(r).dot(key), key[r]});
     }
   }
-  const double bos_weight = std::exp(s.logit(x, s.token(0, Vector<double>::Zero(s.d)))), bos_value = s.v(r, 0);
+  const double bos_weight = std::exp(s.logit(x, s.token(0, Vector<double>::Zero(s.d)))),
+               bos_value = s.v(r, 0);
   double best = -1e9;
   for (const Key& self : selves) {
     for (std::size_t one = 0; one < keys.size(); ++one) {
@@ -86,7 +87,8 @@ double brute_force(const Setting& s, const Vector<double>& query, int r, double 
         const double n_two = ordinary / 2, n_one = ordinary - n_two;  // the camps' sizes
         const Key &p = keys[one], &q = keys[two];
         const double weight = bos_weight + self.w + n_one * p.w + n_two * q.w;
-        const double weighted = bos_weight * bos_value + self.w * self.v + n_one * p.w * p.v + n_two * q.w * q.v;
+        const double weighted =
+            bos_weight * bos_value + self.w * self.v + n_one * p.w * p.v + n_two * q.w * q.v;
         const double target = (self.u + n_one * p.u + n_two * q.u) / (ordinary + 1);
         best = std::max(best, sign * (weighted / weight - target));
       }
@@ -102,7 +104,8 @@ TEST_CASE("at a vertex: at least the relaxed problem's maximum, and not much mor
   double worst_excess = 0;
   for (int round = 0; round < 40; ++round) {
     const double noise = round % 4 == 0 ? 1.0 : round % 4 == 1 ? 0.3 : 0.05;
-    const Setting s(support::good_head(2, round % 3 == 0 ? 1 : 4, noise, round % 5 == 0 ? 0.3 : 0.05, random));
+    const Setting s(
+        support::good_head(2, round % 3 == 0 ? 1 : 4, noise, round % 5 == 0 ? 0.3 : 0.05, random));
     const auto points = grid(2, 4);
     for (int r = 0; r < 5; ++r) {
       const certify::TriggerDual dual(s.head, s.logits, r);
@@ -118,7 +121,8 @@ TEST_CASE("at a vertex: at least the relaxed problem's maximum, and not much mor
             REQUIRE(bound >= truth - 1e-12);
             REQUIRE(dual.bound(query, sign, 2, 40, 0) >= truth - 1e-12);
             REQUIRE(dual.gruess(query, ordinary + 1).upper() >= truth - 1e-12);
-            if (noise == 0.05 && round % 5 != 0 && ordinary > 1) worst_excess = std::max(worst_excess, bound - std::max(truth, 0.0));
+            if (noise == 0.05 && round % 5 != 0 && ordinary > 1)
+              worst_excess = std::max(worst_excess, bound - std::max(truth, 0.0));
           }
         }
       });
@@ -129,13 +133,16 @@ TEST_CASE("at a vertex: at least the relaxed problem's maximum, and not much mor
   CHECK(worst_excess > 0);
 }
 
-TEST_CASE("inside the box: no query exceeds the vertices' bounds by more than the curvature slack, which is needed") {
+TEST_CASE(
+    "inside the box: no query exceeds the vertices' bounds by more than the curvature slack, which is "
+    "needed") {
   std::mt19937_64 random(22);
   int needed = 0;
   for (int round = 0; round < 60; ++round) {
     const double noise = round % 3 == 0 ? 0.5 : round % 3 == 1 ? 0.15 : 1.2;
     auto weights = support::good_head(2, round % 2 ? 3 : 0.5, noise, 0.02, random);
-    if (round % 4 == 3) weights.layers[0].heads[0].key.block(2, 0, 2, 1).setConstant(2);  // BOS turns with the query
+    if (round % 4 == 3)
+      weights.layers[0].heads[0].key.block(2, 0, 2, 1).setConstant(2);  // BOS turns with the query
     const Setting s(weights);
     const auto points = grid(2, 2);
     for (int r = 0; r < 5; ++r) {

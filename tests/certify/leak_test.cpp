@@ -60,8 +60,8 @@ TEST_CASE("exact where no square is dropped: certified and attained meet") {
 }
 
 TEST_CASE("an interior maximum of the self term is bounded: the dropped squares matter") {
-  // Alone at position 2, the query's own logit is -10 + 3 c - 4 c^2: largest at c = 3/8, not at a vertex; the keys
-  // along c reach -10 + 3 + |...|, so that the alternative bound does not hide the drop.
+  // Alone at position 2, the query's own logit is -10 + 3 c - 4 c^2: largest at c = 3/8, not at a vertex; the
+  // keys along c reach -10 + 3 + |...|, so that the alternative bound does not hide the drop.
   Eigen::MatrixXd a = Eigen::MatrixXd::Zero(4, 4);
   a(3, 3) = -10;
   a(3, 2) = 3;
@@ -78,7 +78,8 @@ TEST_CASE("an interior maximum of the self term is bounded: the dropped squares 
   CHECK(leak <= support::with_room(of_class(bounds, certify::Side::before, 2)));
 }
 
-TEST_CASE("monotone in the position and in the length, and cheap in both; relaxations are looser, never tighter") {
+TEST_CASE(
+    "monotone in the position and in the length, and cheap in both; relaxations are looser, never tighter") {
   const auto weights = support::load("softmax_1h1d");
   const auto short_one = bound(weights, 16), long_one = bound(weights, 1000000);
   for (const auto* bounds : {&short_one, &long_one}) {

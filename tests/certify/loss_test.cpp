@@ -22,7 +22,8 @@ Bounds bounds_of(const attention::Weights& weights, int length) {
   const auto logits = certify::trigger_logits(head, 1, deadline);
   const auto leak = certify::bound_leak(head, length, 1, deadline);
   Bounds bounds{.fast = certify::bound_loss(head, leak.upper, logits)};
-  bounds.tight = certify::tighten_at_trigger(head, length, logits, bounds.fast.at_trigger, 0, 1, deadline).upper;
+  bounds.tight =
+      certify::tighten_at_trigger(head, length, logits, bounds.fast.at_trigger, 0, 1, deadline).upper;
   return bounds;
 }
 
@@ -66,10 +67,9 @@ TEST_CASE("random heads: dense grids, samples and attacks stay below every bound
   for (int round = 0; round < 24; ++round) {
     CAPTURE(round);
     const int d = round % 4;
-    const auto weights = round % 3 == 0
-                             ? support::head_of(support::random_matrix(d + 3, 2, random),
-                                                support::random_matrix(d + 3, 1, random))
-                             : support::good_head(d, 3, round % 3 == 1 ? 0.1 : 0.6, 0.1, random);
+    const auto weights = round % 3 == 0 ? support::head_of(support::random_matrix(d + 3, 2, random),
+                                                           support::random_matrix(d + 3, 1, random))
+                                        : support::good_head(d, 3, round % 3 == 1 ? 0.1 : 0.6, 0.1, random);
     check_head(weights, d == 1 ? 4 : 4 + round % 5, static_cast<std::uint64_t>(round));
   }
 }
@@ -77,9 +77,15 @@ TEST_CASE("random heads: dense grids, samples and attacks stay below every bound
 TEST_CASE("nasty heads") {
   std::mt19937_64 random(32);
   const int n = 4;
-  SUBCASE("huge logits") { check_head(support::head_of(support::random_matrix(n, 500, random), identity(n)), 4, 1); }
-  SUBCASE("equal logits") { check_head(support::head_of(zero(n), identity(n)), 4, 2); }
-  SUBCASE("zero V") { check_head(support::head_of(support::random_matrix(n, 1, random), zero(n)), 4, 3); }
+  SUBCASE("huge logits") {
+    check_head(support::head_of(support::random_matrix(n, 500, random), identity(n)), 4, 1);
+  }
+  SUBCASE("equal logits") {
+    check_head(support::head_of(zero(n), identity(n)), 4, 2);
+  }
+  SUBCASE("zero V") {
+    check_head(support::head_of(support::random_matrix(n, 1, random), zero(n)), 4, 3);
+  }
   SUBCASE("sign ties: every slope 0 at some vertex") {
     Eigen::MatrixXd a = zero(5);
     a(1, 2) = 0.5, a(2, 2) = 0.5, a(3, 2) = -0.25, a(4, 2) = 0.25;
@@ -115,7 +121,8 @@ TEST_CASE("nasty heads") {
     check_head(support::head_of(a, v), 4, 10);
   }
   SUBCASE("V moves content between coordinates") {
-    check_head(support::head_of(support::random_matrix(5, 0.3, random), support::random_matrix(5, 1, random)), 4, 11);
+    check_head(support::head_of(support::random_matrix(5, 0.3, random), support::random_matrix(5, 1, random)),
+               4, 11);
   }
   SUBCASE("subnormal entries") {
     check_head(support::head_of(support::random_matrix(n, 1e-310, random), identity(n)), 4, 12);

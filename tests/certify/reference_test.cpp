@@ -1,4 +1,5 @@
-// The reference figures of theory.md section 7, pinned from both sides, for the weights of the paper's own code.
+// The reference figures of theory.md section 7, pinned from both sides, for the weights of the paper's own
+// code.
 #include <doctest/doctest.h>
 
 #include "support.hpp"

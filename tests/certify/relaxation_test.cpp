@@ -41,7 +41,8 @@ TEST_CASE("the bilinear bound is never below the maximum, and within Grothendiec
   }
 }
 
-TEST_CASE("where it is known: diagonal and rank-one maps are met, random ones beat the sum of absolute values") {
+TEST_CASE(
+    "where it is known: diagonal and rank-one maps are met, random ones beat the sum of absolute values") {
   Matrix<double> diagonal = Matrix<double>::Zero(5, 5);
   diagonal.diagonal() << 1, -2, 3, 4, 0.5;
   CHECK(certify::bilinear_maximum(points(diagonal)).upper() >= 10.5);

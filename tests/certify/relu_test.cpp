@@ -44,8 +44,8 @@ double check_head(const attention::Weights& weights, int length, std::uint64_t s
   }
   task::Sampler sampler(parameters, seed);
   for (int k = 0; k < 200; ++k) visit(k % 2 ? sampler.vertex() : sampler.uniform());
-  const auto witness =
-      certify::attack_loss(head, Normaliser::relu, length, {.seed = seed, .restarts = 4}, certify::Deadline(60));
+  const auto witness = certify::attack_loss(head, Normaliser::relu, length, {.seed = seed, .restarts = 4},
+                                            certify::Deadline(60));
   REQUIRE(witness.value.lower() <= bounds.loss.upper());
   const auto weight = certify::attack_relu_weight(head, length, bounds.query);
   REQUIRE(weight.value.lower() <= bounds.weight);

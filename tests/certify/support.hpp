@@ -47,8 +47,8 @@ inline Eigen::MatrixXd random_matrix(int n, double size, std::mt19937_64& random
   return m;
 }
 
-/// A head that nearly solves the task: BOS is favoured off the trigger by `gap` and shunned at it, V is nearly the
-/// identity off BOS; every entry of A (of V) has noise of the given size.
+/// A head that nearly solves the task: BOS is favoured off the trigger by `gap` and shunned at it, V is
+/// nearly the identity off BOS; every entry of A (of V) has noise of the given size.
 inline attention::Weights good_head(int d, double gap, double score_noise, double value_noise,
                                     std::mt19937_64& random) {
   const int n = d + 3;
@@ -82,21 +82,24 @@ inline Attained evaluate(const attention::Model<double>& model, attention::Norma
     } else {
       seen.off_trigger = std::max(seen.off_trigger, loss);
       const auto others = a.row(i).segment(1, i);
-      seen.leak =
-          std::max(seen.leak, normaliser == attention::Normaliser::softmax ? others.sum() : others.maxCoeff());
+      seen.leak = std::max(seen.leak,
+                           normaliser == attention::Normaliser::softmax ? others.sum() : others.maxCoeff());
     }
   }
   return seen;
 }
 
-/// Room for the rounding of the evaluation in double: values are sums of some hundred numbers of size about 1.
+/// Room for the rounding of the evaluation in double: values are sums of some hundred numbers of size
+/// about 1.
 inline double with_room(double bound) {
   return bound * (1 + 1e-11) + 1e-12;
 }
 
-/// Runs every instance of the box [-1, 1]^(d (L - 1)) whose coordinates are among `points` values, for each j.
+/// Runs every instance of the box [-1, 1]^(d (L - 1)) whose coordinates are among `points` values, for each
+/// j.
 template <class Visit>
-void for_each_grid_instance(const task::Parameters& parameters, const std::vector<double>& points, Visit visit) {
+void for_each_grid_instance(const task::Parameters& parameters, const std::vector<double>& points,
+                            Visit visit) {
   const int tokens = parameters.length() - 1, coordinates = tokens * parameters.content();
   std::vector<std::size_t> digits(static_cast<std::size_t>(coordinates), 0);
   for (int j = 3; j <= parameters.length(); ++j) {

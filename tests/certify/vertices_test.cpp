@@ -20,7 +20,9 @@ TEST_CASE("every vertex once, each value within its proved error of the exact on
   constexpr int d = 12, count = 3;  // 4 blocks
   Matrix<Interval> slope(d, count);
   Vector<Interval> constant(count);
-  const auto draw = [&] { return std::ldexp(static_cast<double>(random() >> 11) * 0x1p-52 - 1, static_cast<int>(random() % 20)); };
+  const auto draw = [&] {
+    return std::ldexp(static_cast<double>(random() >> 11) * 0x1p-52 - 1, static_cast<int>(random() % 20));
+  };
   for (auto& entry : constant) entry = Interval(draw());
   for (auto& entry : slope.reshaped()) entry = Interval(draw());
   const AffineFamily family(constant, slope);
@@ -79,6 +81,7 @@ TEST_CASE("blocks are shared among threads; a stop is reported, an exception pas
   CHECK(certify::for_each_block(100, 3, [&](std::uint64_t, int) { return ++done, true; }));
   CHECK(done == 100);
   CHECK_FALSE(certify::for_each_block(100, 3, [&](std::uint64_t block, int) { return block < 5; }));
-  CHECK_THROWS_AS(certify::for_each_block(4, 2, [](std::uint64_t, int) -> bool { throw std::runtime_error("x"); }),
-                  std::runtime_error);
+  CHECK_THROWS_AS(
+      certify::for_each_block(4, 2, [](std::uint64_t, int) -> bool { throw std::runtime_error("x"); }),
+      std::runtime_error);
 }
