@@ -3,6 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "certify/attack.hpp"
+#include "certify/relaxation.hpp"
+#include "numeric/big_interval.hpp"
+#include "numeric/enclosure.hpp"
 #include "support.hpp"
 
 using namespace sinkproof;
@@ -57,6 +60,40 @@ TEST_CASE("exact where no square is dropped: certified and attained meet") {
     CHECK(witness.value.lower() <= bounds.upper);
     CHECK(bounds.upper <= witness.value.lower() * (1 + 1e-9));
   }
+}
+
+TEST_CASE("the last digits count: 40-digit evaluations at the worst vertex stay below the bound") {
+  // Small leaks, so that the bound keeps its relative precision; large logits, so that rounding shows.
+  std::mt19937_64 random(13);
+  constexpr int d = 11, n = d + 3;
+  const numeric::BigPrecision precision(40);
+  double closest = 1;
+  for (int round = 0; round < 40; ++round) {
+    Eigen::MatrixXd a = support::random_matrix(n, 20, random);
+    for (int m = 0; m < d; ++m) a(2 + m, 2 + m) = std::fabs(a(2 + m, 2 + m));
+    const certify::HeadMaps open(support::head_of(a, Eigen::MatrixXd::Identity(n, n)));
+    a(n - 1, 0) += certify::maximum_of_norm(open, n - 1, n - 1, 0).upper() + 20;
+    const auto weights = support::head_of(a, Eigen::MatrixXd::Identity(n, n));
+    const auto bounds = bound(weights, 4);
+    REQUIRE(bounds.complete);
+    auto instance = task::zero_instance<double>(task::Parameters(4, d), 3);
+    const Eigen::VectorXd slope =
+        a.block(2, 2, d, d).transpose() * bounds.query + a.row(n - 1).segment(2, d).transpose();
+    for (int m = 0; m < d; ++m) {
+      instance.content(3, m) = bounds.query[m];
+      instance.content(1, m) = instance.content(2, m) = slope[m] < 0 ? -1 : 1;
+    }
+    using numeric::BigInterval;
+    const auto model = attention::model_from<BigInterval>(weights, Normaliser::softmax);
+    const auto trace =
+        attention::forward(model, task::tokens(task::Parameters(4, d), task::convert<BigInterval>(instance)));
+    BigInterval leak(0);
+    for (int k = 1; k < 4; ++k) leak += trace.attention[0][0](3, k);
+    const auto ratio = upper_end(leak) / numeric::exact(bounds.upper);
+    CHECK(ratio <= 1);
+    closest = std::min(closest, 1 - ratio.convert_to<double>());
+  }
+  CHECK(closest < 1e-9);
 }
 
 TEST_CASE("an interior maximum of the self term is bounded: the dropped squares matter") {

@@ -129,6 +129,37 @@ TEST_CASE("nasty heads") {
   }
 }
 
+TEST_CASE(
+    "the logits' spread covers every query of a grid, where the self key decides and its square is largest "
+    "inside") {
+  std::mt19937_64 random(34);
+  for (int round = 0; round < 40; ++round) {
+    Eigen::MatrixXd a = support::random_matrix(5, 0.2, random);
+    a(1, 1) += round % 2 ? 3 : -3;  // the self key leads or trails
+    a(2, 2) = round % 4 < 2 ? -1.5 : 1.5, a(3, 3) = round % 8 < 4 ? -1 : 1;
+    const certify::HeadMaps head(support::head_of(a, identity(5)));
+    const auto logits = certify::trigger_logits(head, 1, certify::Deadline(60));
+    const auto relaxed = certify::trigger_logits(head, 1, certify::Deadline(0));
+    double range = 0, over_key = -1e9, over_self = -1e9;
+    for (int s = 0; s <= 20; ++s) {
+      for (int t = 0; t <= 20; ++t) {
+        Eigen::VectorXd x(5);
+        x << 0, 1, s / 10.0 - 1, t / 10.0 - 1, 0;
+        const Eigen::VectorXd row = a.transpose() * x;
+        const double norm = std::fabs(row[2]) + std::fabs(row[3]), self = row.dot(x);
+        range = std::max(range, std::max(row[4] + norm, self) - std::min(row[4] - norm, self));
+        over_key = std::max(over_key, row[0] - (row[4] - norm));
+        over_self = std::max(over_self, row[0] - self);
+      }
+    }
+    for (const auto* bound : {&logits, &relaxed}) {
+      CHECK(range <= support::with_room(bound->range.upper()));
+      CHECK(over_key <= bound->bos_over_key.upper() + 1e-12);
+      CHECK(over_self <= bound->bos_over_self.upper() + 1e-12);
+    }
+  }
+}
+
 TEST_CASE("no content at all: the bound is nearly attained") {
   std::mt19937_64 random(33);
   for (int round = 0; round < 10; ++round) {
