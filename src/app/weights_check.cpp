@@ -1,7 +1,11 @@
 #include "app/weights_check.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include <fmt/core.h>
 
+#include "certify/stack_attack.hpp"
 #include "errors.hpp"
 #include "formats/sha256.hpp"
 #include "theory/corollary5.hpp"
@@ -22,6 +26,37 @@ Bound bound_of(const certify::Supremum& supremum, const certify::Witness& witnes
   if (!supremum.is_undecided()) bound.certified = numeric::exact(supremum.upper);
   bound.witness = witness;
   return bound;
+}
+
+certify::Witness as_witness(const certify::StackWitness& found) {
+  return {found.instance, found.position, found.coordinate, found.value};
+}
+
+/// What the attack on a stack attains; nothing is certified from above. Its leak is that of the head with the
+/// least BOS weight; ReLU stacks have none.
+void attack_the_stack(WeightsChecked& checked, Normaliser normaliser, const WeightsRequest& request) {
+  constexpr int restarts = 8;
+  const double seconds = std::min(request.certify.time_limit, 1e6);
+  const auto deadline =
+      std::chrono::steady_clock::now() +
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+  const auto found =
+      certify::attack_stack(attention::model_from<double>(checked.weights, normaliser),
+                            attention::model_from<Interval>(checked.weights, normaliser), checked.parameters,
+                            request.certify.seed, restarts, request.certify.threads, deadline);
+  if (!found.loss.value.is_undecided()) {
+    checked.loss.attained = lower_end(found.loss.value);
+    checked.loss.witness = as_witness(found.loss);
+  }
+  if (!checked.normalised) return;
+  for (const certify::StackWitness& least : found.least_sink_weight) {
+    if (least.value.is_undecided()) continue;
+    const Rational attained = 1 - upper_end(least.value);
+    if (!checked.leak.witness || attained > checked.leak.attained) {
+      checked.leak.attained = attained;
+      checked.leak.witness = as_witness(least);
+    }
+  }
 }
 
 certify::Witness witness_of(const certify::Seen& seen, const std::vector<task::Instance<double>>& instances) {
@@ -190,6 +225,8 @@ WeightsChecked check_weights(const WeightsRequest& request) {
     checked.certificate = certify::certify_head(checked.weights, normaliser, parameters, request.certify);
     checked.leak = bound_of(checked.certificate->leak, checked.certificate->leak_witness);
     checked.loss = bound_of(checked.certificate->loss, checked.certificate->loss_witness);
+  } else {
+    attack_the_stack(checked, normaliser, request);
   }
   // A sampled instance takes L^2 memory and time; the certificate does not.
   if (parameters.length() <= longest_sampled) {

@@ -87,7 +87,8 @@ int File::duplicate_descriptor() const {
 
 std::string read_text(const std::filesystem::path& path) {
   const File file(path);
-  if (file.size() > (std::uint64_t{1} << 26)) refuse(path, "", "is larger than 64 MiB: not a file that people write");
+  if (file.size() > (std::uint64_t{1} << 26))
+    refuse(path, "", "is larger than 64 MiB: not a file that people write");
   std::string text(file.size(), '\0');
   file.read_at(0, {reinterpret_cast<unsigned char*>(text.data()), text.size()});
   return text;
