@@ -167,3 +167,65 @@ TEST_CASE(
   }
   CHECK(needed > 0);
 }
+
+namespace {
+
+/// The relaxed problem's o_r as a function of the query's one content coordinate c: `camps` ordinary keys at
+/// 1, the other ordinary ones at -1; the self key's own coordinate at `self` (r = 2), or its content tied to
+/// c without the square (r != 2).
+double relaxed_output(const Eigen::MatrixXd& a, const Eigen::MatrixXd& v, int r, double c, int ordinary,
+                      int camp, double self) {
+  const double at_self = r == 2 ? self : c;
+  const auto logit = [&](int token, double content) {
+    return a(1, token) + c * a(2, token) + content * (a(1, 2) + c * a(2, 2));
+  };
+  double weight = std::exp(logit(0, 0)), weighted = weight * v(r, 0);
+  for (const double content : {1.0, -1.0}) {
+    const double w = (content > 0 ? camp : ordinary - camp) * std::exp(logit(3, content));
+    weight += w;
+    weighted += w * (v(r, 3) + content * v(r, 2));
+  }
+  const double own = r == 2 ? logit(1, self) : a(1, 1) + c * a(2, 1) + c * a(1, 2);
+  weight += std::exp(own);
+  weighted += std::exp(own) * (v(r, 1) + at_self * v(r, 2));
+  return weighted / weight;
+}
+
+}  // namespace
+
+TEST_CASE("each part of the curvature slack bounds the second derivative it stands for") {
+  struct Part {
+    const char* name;
+    double score_bos, score_trigger, score_content, value;  ///< A_mB, A_mT, A_mm, and V_rm for r = N
+  };
+  for (const Part& part :
+       {Part{"BOS", 0.7, 0, 0, 0}, Part{"self", 0, 0.7, 0, 0}, Part{"ordinary", 0, 0, 0.3, 0},
+        Part{"mixed", 0, 0.01, 0, 1}, Part{"mixed with BOS", 0.05, 0, 0, 1}}) {
+    CAPTURE(part.name);
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(4, 4), v = Eigen::MatrixXd::Identity(4, 4);
+    a(2, 0) = part.score_bos, a(2, 1) = part.score_trigger, a(2, 2) = part.score_content;
+    v(3, 2) = part.value, v(2, 0) = 1, v(3, 0) = part.value == 0 ? -1 : 0;
+    const Setting s(support::head_of(a, v));
+    double largest = 0;
+    for (const int r : {2, 3}) {
+      const certify::TriggerDual dual(s.head, s.logits, r);
+      for (const int ordinary : {1, 4, 12}) {
+        const double kappa = 2 * dual.curvature_slack(ordinary + 1).upper();
+        for (int camp = 0; camp <= ordinary; ++camp) {
+          for (const double self : {-1.0, 0.0, 1.0}) {
+            for (int k = -9; k <= 9; ++k) {
+              const double h = 1e-3, c = k / 10.0;
+              const auto o = [&](double x) { return relaxed_output(a, v, r, x, ordinary, camp, self); };
+              const double second = std::fabs(o(c + h) - 2 * o(c) + o(c - h)) / (h * h);
+              CAPTURE(r);
+              CAPTURE(ordinary);
+              REQUIRE(second <= kappa * (1 + 1e-5) + 1e-8);
+              largest = std::max(largest, second / std::max(kappa, 1e-12));
+            }
+          }
+        }
+      }
+    }
+    CHECK(largest > 0.1);  // and is of its size
+  }
+}
