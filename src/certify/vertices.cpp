@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include <mpfr.h>
+
 namespace sinkproof::certify {
 
 using numeric::Interval;
@@ -83,7 +85,12 @@ bool for_each_block(std::uint64_t blocks, int threads,
   };
   {
     std::vector<std::jthread> pool;
-    for (int thread = 1; thread < threads; ++thread) pool.emplace_back(run, thread);
+    for (int thread = 1; thread < threads; ++thread) {
+      pool.emplace_back([&run, thread] {
+        run(thread);
+        mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);  // each thread has its own
+      });
+    }
     run(0);
   }
   for (const auto& failure : failures) {

@@ -84,3 +84,47 @@ TEST_CASE("any heads: logits of both signs, zero and huge maps") {
   v(1, 2) = 0.2;
   check_head(support::head_of(a, v), 4, 2);
 }
+
+TEST_CASE("an optimum inside the box, one for each slack") {
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(4, 4), v = Eigen::MatrixXd::Identity(4, 4) / 3;
+  a(1, 1) = a(1, 3) = 3;
+  SUBCASE("a key's own coordinate: 0.9 + 0.3 t - t^2 / 3") {
+    a(1, 2) = 1;
+    v(2, 1) = v(2, 3) = -0.3;
+  }
+  SUBCASE("the self key's square: 1.2 (3 - 2 c^2) - 1") {
+    a(2, 2) = -2;
+    v(1, 1) = 1.2;
+  }
+  SUBCASE("the self key's value turns against its logit: (3 + c) (1 - c / 2) - 1") {
+    a(2, 1) = 1;
+    v(1, 1) = 1;
+    v(1, 2) = -0.5;
+  }
+  SUBCASE("BOS's logit changes its sign: 2 + c - max(0, 2 c)") {
+    a(2, 0) = 2;
+    a(2, 1) = 1;
+    v(1, 1) = 1;
+    v(1, 0) = -1;
+  }
+  check_head(support::head_of(a, v), 4, 3);
+}
+
+TEST_CASE("the same slack where the output coordinate is one of two contents") {
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(5, 5), v = Eigen::MatrixXd::Zero(5, 5);
+  a(1, 1) = a(1, 4) = 3;
+  a(3, 1) = 1;
+  v(2, 1) = 1;
+  v(2, 3) = -0.5;
+  const task::Parameters parameters(4, 2);
+  const auto weights = support::head_of(a, v);
+  const auto bounds = certify::bound_relu(certify::HeadMaps(weights), 4, 1, certify::Deadline(60));
+  auto instance = task::zero_instance<double>(parameters, 3);
+  instance.content.col(0).setConstant(-1);
+  instance.content(1, 1) = -1;
+  instance.content(2, 1) = -0.5;
+  const auto model = attention::model_from<double>(weights, Normaliser::relu);
+  const auto seen = support::evaluate(model, Normaliser::relu, parameters, instance);
+  CHECK(seen.at_trigger == doctest::Approx((3.125 + 1 + 1.5 + 1) / 2));
+  CHECK(seen.at_trigger <= support::with_room(bounds.loss.at_trigger));
+}

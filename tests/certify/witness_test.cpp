@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "numeric/enclosure.hpp"
 #include "support.hpp"
 
 using namespace sinkproof;
@@ -37,6 +38,21 @@ TEST_CASE("one row, evaluated alone, overlaps with the whole forward pass") {
           REQUIRE(overlap(certify::leak_at(head, instance, i + 1), Interval(1) - a(i, 0)));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("A and V are enclosed: the exact products lie in every entry, at most an ulp wide") {
+  const auto weights = support::load("softmax_1h1d");
+  const certify::HeadMaps head(weights);
+  const auto exact = attention::model_from<numeric::Rational>(weights, attention::Normaliser::softmax);
+  const auto& exact_head = exact.layers[0].heads[0];
+  const auto& scores = std::get<attention::BilinearScores<numeric::Rational>>(exact_head.attention).matrix;
+  for (int i = 0; i < 16; ++i) {
+    for (int k = 0; k < 16; ++k) {
+      CHECK(numeric::contains(head.scores(i, k), scores(i, k)));
+      CHECK(numeric::contains(head.value(i, k), exact_head.value(i, k)));
+      CHECK(head.scores(i, k).upper() <= numeric::above(head.scores(i, k).lower()));
     }
   }
 }
