@@ -32,7 +32,7 @@ class DualSearch {
  public:
   DualSearch(const TriggerDual& dual, const TriggerQuery& query, double sign, int fewest, int most,
              double goal)
-      : dual_(dual), query_(query), sign_(sign), fewest_(fewest), most_(most), goal_(goal), g_(query.g) {
+      : dual_(dual), sign_(sign), fewest_(fewest), most_(most), goal_(goal), g_(query.g) {
     const int own = dual.own_;
     const Interval error = Interval(-1, 1) * query.exponent_error;
     own_slope_ = own >= 0 ? Interval(g_[own]) + error : Interval(0);
@@ -260,7 +260,6 @@ class DualSearch {
   }
 
   const TriggerDual& dual_;
-  const TriggerQuery& query_;
   double sign_;
   int fewest_, most_;
   double goal_;
