@@ -81,7 +81,7 @@ class RowSearch {
   numeric::Vector<double> row_, slope_;  ///< A^T x for the query x, and its content part
   std::vector<Key>
       keys_;  ///< groups of ordinary keys; the trigger key, if it is not the query; the query's own
-  double bos_logit_ = 0, bos_value_ = 0, pivot_ = 0;
+  double bos_value_ = 0, pivot_ = 0;
   double weight_ = 0, weighted_ = 0, target_ = 0, objective_ = 0;
 };
 
