@@ -5,7 +5,6 @@
 #include "app/weights_check.hpp"
 #include "errors.hpp"
 #include "formats/file.hpp"
-#include "formats/sha256.hpp"
 
 namespace sinkproof::app {
 namespace {
@@ -47,19 +46,15 @@ task::Instance<double> to_double(const task::Instance<Rational>& exact, const st
 
 /// Evaluates the instance only: its values are attained, and nothing is certified.
 WeightsChecked replay(const CheckFlags& flags) {
-  const formats::File file(flags.request.path);
-  const std::string sha256 = formats::sha256(file);
-  attention::Weights weights = formats::read_weights(file, flags.request.options);
+  WeightsChecked checked = load_weights(flags.request);
   const auto parsed = task::parse_instance(formats::read_text(flags.replay), flags.replay);
-  if (parsed.parameters.dimension() != weights.dimension) {
-    throw InputError(fmt::format(
-        "{}: line 2: content {} does not fit {}: its dimension n = {} needs content {}", flags.replay,
-        parsed.parameters.content(), flags.request.path, weights.dimension, weights.dimension - 3));
+  if (parsed.parameters.dimension() != checked.weights.dimension) {
+    throw InputError(
+        fmt::format("{}: line 2: content {} does not fit {}: its dimension n = {} needs content {}",
+                    flags.replay, parsed.parameters.content(), flags.request.path, checked.weights.dimension,
+                    checked.weights.dimension - 3));
   }
-  WeightsChecked checked{.weights = std::move(weights),
-                         .sha256 = sha256,
-                         .parameters = parsed.parameters,
-                         .normalised = flags.request.attention == "softmax"};
+  checked.parameters = parsed.parameters;
   checked.instances = {to_double(parsed.instance, flags.replay)};
   evaluate_instances(checked, flags.request);
   checked.claims = claims_of(flags.request, checked.leak, checked.loss);

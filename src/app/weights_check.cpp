@@ -198,7 +198,7 @@ void evaluate_instances(WeightsChecked& checked, const WeightsRequest& request) 
   take(checked.loss, checked.sampled.loss, checked.instances, "loss");
 }
 
-WeightsChecked check_weights(const WeightsRequest& request) {
+WeightsChecked load_weights(const WeightsRequest& request) {
   const bool normalised = request.attention == "softmax";
   if (!normalised && (request.leak_at_most || request.sink_at_least)) {
     throw InputError(
@@ -215,10 +215,14 @@ WeightsChecked check_weights(const WeightsRequest& request) {
   }
   attention::Weights weights = formats::read_weights(file, request.options);
   const task::Parameters parameters(request.length, weights.dimension - 3);
-  WeightsChecked checked{
+  return {
       .weights = std::move(weights), .sha256 = sha256, .parameters = parameters, .normalised = normalised};
+}
 
-  const Normaliser normaliser = normalised ? Normaliser::softmax : Normaliser::relu;
+WeightsChecked check_weights(const WeightsRequest& request) {
+  WeightsChecked checked = load_weights(request);
+  const task::Parameters& parameters = checked.parameters;
+  const Normaliser normaliser = checked.normalised ? Normaliser::softmax : Normaliser::relu;
   const bool single = checked.weights.layers.size() == 1 && checked.weights.layers[0].heads.size() == 1 &&
                       !checked.weights.residual;
   if (single) {

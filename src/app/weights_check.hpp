@@ -59,6 +59,10 @@ struct WeightsChecked {
 /// contradict each other: a bug of this program.
 WeightsChecked check_weights(const WeightsRequest& request);
 
+/// Opens the file once, so that what is hashed is what is read. Throws InputError for bad input, a hash that
+/// does not match, and a claim about the leak of ReLU attention, which has none.
+WeightsChecked load_weights(const WeightsRequest& request);
+
 /// Evaluates checked.instances, where there are any, and takes the worst of them into the bounds.
 void evaluate_instances(WeightsChecked& checked, const WeightsRequest& request);
 
