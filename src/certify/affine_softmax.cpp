@@ -196,18 +196,16 @@ AffineForms weighted_mean(const SoftmaxRow& row, const AffineForms& value) {
   Matrix<Interval> factor(1, count);
   for (Index l = 0; l < count; ++l)
     factor(0, l) = row.weight[static_cast<std::size_t>(l)] * (Interval(centre[l]) - f);
-  const AffineForms change = linear(MidRadMatrix(factor), row.score_change);
-  const double change_bound =
+  AffineForms change = linear(MidRadMatrix(factor), row.score_change);
+  change.error[0] =
       upper_or_infinite(Interval(change.error[0]) + Interval(row.centre_error) * Interval(largest));
-  Interval error = Interval(mean.error[0]) + Interval(worst_sum(row, z.radius()));
-  if (change_bound < 0.5 * bound) {
-    mean.error[0] = 0;
+  Interval rest(worst_sum(row, z.radius()));
+  if (change.error[0] < 0.5 * bound) {
     add(mean, change);
-    error += Interval(mean.error[0]) + Interval(change_bound);
   } else {
-    error += Interval(bound);
+    rest += Interval(bound);
   }
-  mean.error[0] = upper_or_infinite(error);
+  mean.error[0] = upper_or_infinite(Interval(mean.error[0]) + rest);
   shift(mean, 0, base);
   return mean;
 }

@@ -8,6 +8,7 @@
 #include "attention/forward.hpp"
 #include "certify/affine_layer.hpp"
 #include "certify/affine_softmax.hpp"
+#include "numeric/big_interval.hpp"
 #include "numeric/enclosure.hpp"
 
 using namespace sinkproof;
@@ -213,5 +214,51 @@ TEST_CASE("layers: weights and outputs at any choice of the symbols lie in the f
     certify::symbolise_errors(output, Matrix<Interval>::Constant(length, n, Interval::undecided()));
     CHECK(output[2].error.isZero(0));
     for (int a = 0; a < n; ++a) CHECK(output[2].range(a).upper() >= before.range(a).upper() - 1e-9);
+  }
+}
+
+TEST_CASE("errors become symbols of their own: what they add up to does not shrink") {
+  Random random(14);
+  constexpr int length = 3, n = 2;
+  certify::AffineStream stream;
+  double sum = 0;
+  for (int i = 0; i < length; ++i) {
+    stream.push_back(random.forms(n, 1, 0, 1));
+    sum += stream.back().error.sum();
+  }
+  certify::symbolise_errors(stream, Matrix<Interval>::Constant(length, n, Interval::undecided()));
+  // x_11 - x_12 + x_21 - ...: symbols that two errors shared would cancel here.
+  AffineForms all(1, stream[0].symbols());
+  Matrix<Interval> signs(1, n);
+  signs << Interval(1), Interval(-1);
+  for (int i = 0; i < length; ++i)
+    add(all, linear(certify::MidRadMatrix(signs), stream[static_cast<std::size_t>(i)]));
+  CHECK(all.range(0).upper() >= sum);
+  CHECK(all.range(0).upper() < sum * (1 + 1e-9));
+  const AffineForms apart = difference(stream[0], stream[1]);
+  CHECK(apart.radius()[0] > 0);
+}
+
+TEST_CASE("a softmax row knows how far its doubles are from the softmax of its centre") {
+  Random random(15);
+  for (int trial = 0; trial < 50; ++trial) {
+    CAPTURE(trial);
+    const int count = 2 + random.index(6);
+    AffineForms score(count, 1);
+    for (int k = 0; k < count; ++k) score.terms(k, 0) = 4 * random.uniform();
+    Matrix<Interval> differences(count, count);
+    for (int k = 0; k < count; ++k)
+      for (int l = 0; l < count; ++l)
+        differences(k, l) = Interval(score.terms(k, 0)) - Interval(score.terms(l, 0));
+    const certify::SoftmaxRow row(differences, score, score.terms.col(0));
+    const numeric::BigPrecision digits(60);
+    numeric::BigInterval total(0), gap(0);
+    for (int k = 0; k < count; ++k) total += exp(numeric::BigInterval(score.terms(k, 0)));
+    for (int k = 0; k < count; ++k)
+      gap += abs(exp(numeric::BigInterval(score.terms(k, 0))) / total - numeric::BigInterval(row.centre[k]));
+    CHECK(lower_end(gap) > 0);
+    CHECK(numeric::exact(row.centre_error) >= upper_end(gap));
+    CHECK(numeric::exact(row.total_deviation) >= upper_end(gap));
+    CHECK(row.centre_error < 1e-14);
   }
 }

@@ -141,6 +141,38 @@ TEST_CASE("content-free stacks are certified tightly") {
   }
 }
 
+TEST_CASE("linear stacks: every coordinate of every token has a symbol of its own") {
+  // Queries 0 make attention uniform and the error linear in the contents, with coefficients of both signs:
+  // its supremum is the sum of their sizes, and contents that shared a symbol would cancel.
+  std::mt19937_64 bits(26);
+  const task::Parameters parameters(6, 2);
+  for (int trial = 0; trial < 20; ++trial) {
+    CAPTURE(trial);
+    Weights weights = random_stack(bits, 5, 2, 1, 1, true);
+    for (auto& layer : weights.layers)
+      for (auto& head : layer.heads) head.query.setZero();
+    const auto model = attention::model_from<double>(weights, Normaliser::softmax);
+    double supremum = 0;
+    for (int trigger = 3; trigger <= parameters.length(); ++trigger) {
+      const auto error = [&](int row, int column, double content) {
+        auto instance = task::zero_instance<double>(parameters, trigger);
+        if (row > 0) instance.content(row, column) = content;
+        return Eigen::MatrixXd(attention::forward(model, task::tokens(parameters, instance)).output -
+                               task::residual_target(parameters, instance));
+      };
+      const Eigen::MatrixXd centre = error(0, 0, 0);
+      Eigen::MatrixXd sum = centre.cwiseAbs();
+      for (int row = 1; row < parameters.length(); ++row)
+        for (int m = 0; m < parameters.content(); ++m) sum += (error(row, m, 1) - centre).cwiseAbs();
+      supremum = std::max(supremum, sum.maxCoeff());
+    }
+    const auto certificate = certify_stack(weights, Normaliser::softmax, parameters, {.seed = 4});
+    CHECK(certificate.loss.upper >= supremum * (1 - 1e-12));
+    CHECK(certificate.loss.upper < supremum * (1 + 1e-9));
+    CHECK(certificate.loss.lower > 0.9 * supremum);
+  }
+}
+
 TEST_CASE("nasty stacks") {
   std::mt19937_64 bits(23);
   const task::Parameters parameters(5, 1);
