@@ -396,6 +396,72 @@ TEST_CASE("the sum over the keys, and a residual stream of large numbers") {
   CHECK(residual.output > 0.2);
 }
 
+TEST_CASE("underflow: what is lost has absolute size") {
+  const task::Parameters parameters(4, 0);
+  // Scores 2^-160 become 0, where they should be small weights; then, with weights of 1, so do the values.
+  auto scores = zero_head(1, 3), values = zero_head(1, 3);
+  scores.query.setConstant(0x1p-80);
+  scores.key.setConstant(0x1p-80);
+  values.query.setOnes();
+  values.key.setOnes();
+  for (auto* head : {&scores, &values}) {
+    head->value.setConstant(0x1p-80);
+    head->output.setConstant(0x1p-80);
+    const Weights small = single(*head, 3);
+    Shares relu;
+    check(small, Normaliser::relu, parameters, certify::bound_float32(small, Normaliser::relu, parameters),
+          task::zero_instance<double>(parameters, 4), 0, relu);
+    CHECK((head == &scores ? relu.weight : relu.output) > 1e-6);
+  }
+
+  // Exponentials e^-100 are subnormal; pushed, they are off by more than their relative error.
+  auto sink = zero_head(1, 3);
+  sink.query.setOnes();
+  sink.key(0, 1) = sink.key(0, 2) = -100;
+  Shares softmax;
+  const Weights steep = single(sink, 3);
+  check(steep, Normaliser::softmax, parameters,
+        certify::bound_float32(steep, Normaliser::softmax, parameters),
+        task::zero_instance<double>(parameters, 4), 0, softmax, {0, 1, 1, 1});
+  CHECK(softmax.leak > 0.05);
+}
+
+// The second of two layers, fed with an error of the first: nothing else rounds by as much.
+TEST_CASE("what a later layer inherits") {
+  constexpr int d = 256, n = d + 3;
+  const task::Parameters parameters(4, d);
+  std::mt19937_64 bits(8);
+  const std::vector<double> w = biased_weights(d, bits);
+  // The first layer sums the contents into coordinate B, rounding up, and has scores 0 (softmax).
+  auto first = zero_head(1, n);
+  for (int m = 0; m < d; ++m) first.value(0, 2 + m) = w[static_cast<std::size_t>(m)];
+  first.output(0, 0) = 0x1p-5;
+  for (int part = 0; part < 3; ++part) {
+    CAPTURE(part);
+    auto second = zero_head(1, n);
+    if (part == 0) second.query(0, 0) = second.key(0, 1) = 1;  // error in the query
+    if (part == 1) second.query(0, 1) = second.key(0, 0) = 1;  // error in the key
+    second.value(0, part == 2 ? 0 : 1) = 1;                    // error in the value
+    second.output(0, 0) = 1;
+    const Weights weights{
+        .layers = {{{first}}, {{second}}}, .dimension = n, .residual = true, .scale = {}, .layout = "paper"};
+    for (const auto normaliser : {Normaliser::softmax, Normaliser::relu}) {
+      Weights chosen = weights;
+      if (normaliser == Normaliser::relu)
+        for (const int column : {1, d + 2}) {
+          chosen.layers[0].heads[0].query(0, column) = 1;
+          chosen.layers[0].heads[0].key(0, column) = 1;
+          if (part == 2)
+            chosen.layers[1].heads[0].query(0, column) = chosen.layers[1].heads[0].key(0, column) = 1;
+        }
+      const auto bounds = certify::bound_float32(chosen, normaliser, parameters);
+      Shares shares;
+      check(chosen, normaliser, parameters, bounds, ones(parameters, 4), 0, shares);
+      CHECK(shares.output > 0.02);
+    }
+  }
+}
+
 TEST_CASE("what cannot be bounded is undecided, quickly") {
   const task::Parameters parameters(8, 1);
   const auto undecided = [&](double value, Normaliser normaliser) {
