@@ -1,29 +1,14 @@
 #include <fmt/core.h>
 
+#include "app/check_report.hpp"
 #include "app/parameters.hpp"
-#include "app/report.hpp"
-#include "app/weights_check.hpp"
 #include "errors.hpp"
 #include "formats/file.hpp"
 
 namespace sinkproof::app {
 namespace {
 
-using numeric::Direction;
 using numeric::Rational;
-
-struct CheckFlags {
-  CommonFlags common;
-  WeightsRequest request;
-  std::string layout, scale, effort = "tight";
-  int heads = 0;
-  std::string replay;
-  std::string leak_at_most, loss_at_most, sink_at_least;
-};
-
-std::string where(int position, int trigger) {
-  return fmt::format("i = {}, j = {}", position, trigger);
-}
 
 // --- one replayed instance
 
@@ -61,134 +46,16 @@ WeightsChecked replay(const CheckFlags& flags) {
   return checked;
 }
 
-// --- JSON
-
-Json bound_json(const Bound& bound, const task::Parameters& parameters, bool is_error) {
-  Json json = to_json(bound.quantity(""));
-  if (bound.witness) {
-    json["trigger"] = bound.witness->instance.trigger;
-    json["position"] = bound.witness->position;
-    if (is_error) json["coordinate"] = coordinate_name(parameters, bound.witness->coordinate);
+void write_stack_witnesses(const std::string& out, const WeightsChecked& checked) {
+  for (const auto& head : checked.stack->heads) {
+    const auto write = [&](const char* which, const certify::StackWitness& witness) {
+      if (witness.value.is_undecided()) return;
+      write_file(out, fmt::format("witness-{}-bos-weight-layer-{}-head-{}.txt", which, head.layer, head.head),
+                 task::to_text(checked.parameters, task::convert<Rational>(witness.instance)));
+    };
+    write("least", head.least_sink_weight.witness);
+    write("largest", head.largest_sink_weight.witness);
   }
-  return json;
-}
-
-Json heads_json(const WeightsChecked& checked) {
-  Json heads = Json::array();
-  for (const auto& head : checked.sampled.heads) {
-    Json entry{{"layer", head.layer},
-               {"head", head.head},
-               {"least_sink_weight", to_json(head.least_sink_weight)},
-               {"largest_sink_weight", to_json(head.largest_sink_weight)},
-               {"largest_weight_off_bos", to_json(head.largest_weight_off_bos)}};
-    if (checked.normalised) entry["leak"] = to_json(head.largest_off_bos);
-    heads.push_back(entry);
-  }
-  return heads;
-}
-
-void fill(Report& report, const CheckFlags& flags, const WeightsChecked& checked) {
-  const attention::Weights& weights = checked.weights;
-  report.claims = checked.claims;
-  report.fields["file"] = {{"path", flags.request.path}, {"sha256", checked.sha256}};
-  report.fields["model"] = {
-      {"attention", flags.request.attention},
-      {"layers", weights.layers.size()},
-      {"heads", weights.layers.front().heads.size()},
-      {"length", checked.parameters.length()},
-      {"content", checked.parameters.content()},
-      {"dimension", checked.parameters.dimension()},
-      {"residual", weights.residual},
-      {"layout", weights.layout},
-      {"scale",
-       weights.scale.inverse_sqrt_head_dimension ? "sqrt" : numeric::to_string(weights.scale.factor)}};
-  report.fields["seed"] = flags.common.seed;
-  report.fields["effort"] = flags.effort;
-  Json quantities{
-      {"loss", bound_json(checked.loss, checked.parameters, true)},
-      {checked.normalised ? "leak" : "weight_off_bos", bound_json(checked.leak, checked.parameters, false)}};
-  if (checked.theorem) {
-    quantities["theorem_1_leak"] = to_json(theory::quantity("", checked.theorem->leak_at_most));
-    quantities["corollary_5_logit_gap"] = to_json(theory::quantity("", checked.theorem->logit_gap_needed));
-    quantities["logit_gap"] = to_json(theory::quantity("", checked.theorem->logit_gap));
-  }
-  report.fields["quantities"] = quantities;
-  if (checked.certificate) {
-    report.fields["leak_classes"] = Json::array();
-    for (const auto& leak_class : checked.certificate->leak_classes) {
-      report.fields["leak_classes"].push_back(
-          {{"side", leak_class.side == certify::Side::before ? "before" : "after"},
-           {"position", leak_class.position},
-           {"upper", numeric::decimal(numeric::exact(leak_class.upper), Direction::up, 17)}});
-    }
-    report.fields["seconds"] = Json::object();
-    for (const auto& timing : checked.certificate->timings) {
-      report.fields["seconds"][timing.part] = {{"wall", timing.wall}, {"cpu", timing.cpu}};
-    }
-  }
-  report.fields["sampled"] = {{"instances", checked.sampled.instances}, {"heads", heads_json(checked)}};
-}
-
-// --- text
-
-std::string bound_line(const std::string& name, const Bound& bound) {
-  const std::string attained = numeric::decimal(bound.attained, Direction::down);
-  const std::string certified =
-      bound.certified ? numeric::decimal(*bound.certified, Direction::up) : "nothing";
-  std::string line = fmt::format("  {:<34}{:<14}{:<14}", name, attained, certified);
-  if (bound.certified && bound.attained > 0) {
-    line += fmt::format("{:<10}", numeric::decimal(*bound.certified / bound.attained, Direction::up, 5));
-  } else {
-    line += fmt::format("{:<10}", "");
-  }
-  if (bound.witness) line += where(bound.witness->position, bound.witness->instance.trigger);
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
-std::string text_of(const CheckFlags& flags, const WeightsChecked& checked) {
-  const attention::Weights& weights = checked.weights;
-  std::string text = fmt::format("{}\n  sha256     {}\n", flags.request.path, checked.sha256);
-  text += fmt::format(
-      "  model      {} attention, {} layer(s) x {} head(s), n = {} (d = {}), {}, layout {}, scores {}\n\n",
-      flags.request.attention, weights.layers.size(), weights.layers.front().heads.size(), weights.dimension,
-      weights.dimension - 3, weights.residual ? "residual" : "no residual", weights.layout,
-      weights.scale.inverse_sqrt_head_dimension ? std::string("/ sqrt(d_head)")
-      : weights.scale.factor == 1               ? std::string("unscaled")
-                                                : "times " + numeric::to_string(weights.scale.factor));
-
-  const std::string domain = flags.replay.empty()
-                                 ? fmt::format("over every instance, L = {}", checked.parameters.length())
-                                 : "on the instance in " + flags.replay;
-  text +=
-      fmt::format("  {:<34}{:<14}{:<14}{:<10}{}\n", domain, "attained", "certified", "ratio", "witness at");
-  text += bound_line(checked.normalised ? "leak 1 - a_i1, i >= 2, i != j" : "weight a_ik, k >= 2, i != j",
-                     checked.leak);
-  text += bound_line("worst-case loss Lambda", checked.loss);
-  if (checked.theorem) {
-    text += fmt::format("  {:<34}{:<14}{}\n", "leak, by Theorem 1 from Lambda", "",
-                        numeric::decimal(checked.theorem->leak_at_most, Direction::up));
-    text += fmt::format("  {:<34}{}, and Corollary 5 asks for {}\n", "logit gap A_NB - A_NN",
-                        numeric::to_string(checked.theorem->logit_gap),
-                        numeric::decimal(lower_end(checked.theorem->logit_gap_needed), Direction::down));
-  }
-
-  text += fmt::format(
-      "\n  {} instance(s) evaluated, non-trigger positions i >= 2 (sampled{})\n", checked.sampled.instances,
-      flags.replay.empty() ? fmt::format(": {} random, {} vertices, seed {}", flags.request.samples,
-                                         flags.request.vertices, flags.common.seed)
-                           : "");
-  text += fmt::format("  {:<6}{:<6}{:<30}{:<30}{}\n", "layer", "head", "least BOS weight",
-                      "largest BOS weight", checked.normalised ? "largest leak" : "largest weight off BOS");
-  for (const auto& head : checked.sampled.heads) {
-    const certify::Seen& last = checked.normalised ? head.largest_off_bos : head.largest_weight_off_bos;
-    text += fmt::format("  {:<6}{:<6}{:<30}{:<30}{} at {}\n", head.layer, head.head,
-                        numeric::to_string(head.least_sink_weight.value),
-                        numeric::to_string(head.largest_sink_weight.value), numeric::to_string(last.value),
-                        where(last.position, last.trigger));
-  }
-  if (!checked.claims.empty()) text += "\n" + to_text(checked.claims);
-  return text;
 }
 
 int check(CheckFlags flags) {
@@ -207,8 +74,6 @@ int check(CheckFlags flags) {
   flags.request.certify.seed = flags.common.seed;
 
   const WeightsChecked checked = flags.replay.empty() ? check_weights(flags.request) : replay(flags);
-  Report report{.verb = "check"};
-  fill(report, flags, checked);
   if (!flags.common.out.empty()) {
     const auto write_witness = [&](const std::string& name, const Bound& bound) {
       if (!bound.witness) return;
@@ -217,8 +82,9 @@ int check(CheckFlags flags) {
     };
     write_witness("witness-loss.txt", checked.loss);
     write_witness("witness-leak.txt", checked.leak);
+    if (checked.stack) write_stack_witnesses(flags.common.out, checked);
   }
-  return deliver(report, text_of(flags, checked), flags.common);
+  return deliver(check_report(flags, checked), check_text(flags, checked), flags.common);
 }
 
 }  // namespace

@@ -140,6 +140,10 @@ std::string to_text(const theory::Quantity& quantity) {
       quantity.value);
 }
 
+std::string paragraph(const std::string& sentence, const std::string& first, const std::string& indent) {
+  return flowed(words(sentence), " ", first, indent);
+}
+
 std::string to_text(const std::vector<theory::Claim>& claims) {
   std::size_t id_width = 0;
   for (const auto& claim : claims) id_width = std::max(id_width, claim.id.size());
@@ -147,12 +151,12 @@ std::string to_text(const std::vector<theory::Claim>& claims) {
   for (const auto& claim : claims) {
     const std::string indent(id_width + 2, ' ');
     const std::string shown(claim.applies ? to_string(claim.verdict) : "undecided (not applicable)");
-    const auto paragraph = [&](const std::string& first, const std::string& sentence) {
-      if (!sentence.empty()) text += flowed(words(sentence), " ", first, indent + "  ");
+    const auto add = [&](const std::string& first, const std::string& sentence) {
+      if (!sentence.empty()) text += paragraph(sentence, first, indent + "  ");
     };
-    paragraph(fmt::format("{:<{}}  {}: ", claim.id, id_width, shown), claim.statement);
-    paragraph(indent + "given: ", claim.hypothesis);
-    paragraph(indent + "because: ", claim.reason);
+    add(fmt::format("{:<{}}  {}: ", claim.id, id_width, shown), claim.statement);
+    add(indent + "given: ", claim.hypothesis);
+    add(indent + "because: ", claim.reason);
     std::vector<std::string> pairs;
     for (const auto& quantity : claim.quantities) pairs.push_back(quantity.name + " = " + to_text(quantity));
     if (!pairs.empty()) text += flowed(pairs, "   ", indent, indent);

@@ -38,6 +38,9 @@ std::string to_text(const theory::Quantity& quantity);
 /// The claims as a table for people, ending in a line that counts the verdicts.
 std::string to_text(const std::vector<theory::Claim>& claims);
 
+/// Words in lines no wider than a terminal; the first starts with `first`, the others with `indent`.
+std::string paragraph(const std::string& sentence, const std::string& first, const std::string& indent);
+
 /// "3 proved, 1 disproved, 0 undecided" and a newline.
 std::string counted(const std::vector<theory::Claim>& claims);
 

@@ -1,11 +1,10 @@
 #include "app/weights_check.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 
 #include <fmt/core.h>
 
-#include "certify/stack_attack.hpp"
 #include "errors.hpp"
 #include "formats/sha256.hpp"
 #include "theory/corollary5.hpp"
@@ -32,31 +31,47 @@ certify::Witness as_witness(const certify::StackWitness& found) {
   return {found.instance, found.position, found.coordinate, found.value};
 }
 
-/// What the attack on a stack attains; nothing is certified from above. Its leak is that of the head with the
-/// least BOS weight; ReLU stacks have none.
-void attack_the_stack(WeightsChecked& checked, Normaliser normaliser, const WeightsRequest& request) {
-  constexpr int restarts = 8;
-  const double seconds = std::min(request.certify.time_limit, 1e6);
-  const auto deadline =
-      std::chrono::steady_clock::now() +
-      std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-  const auto found =
-      certify::attack_stack(attention::model_from<double>(checked.weights, normaliser),
-                            attention::model_from<Interval>(checked.weights, normaliser), checked.parameters,
-                            request.certify.seed, restarts, request.certify.threads, deadline);
-  if (!found.loss.value.is_undecided()) {
-    checked.loss.attained = lower_end(found.loss.value);
-    checked.loss.witness = as_witness(found.loss);
+/// Certifies a stack. Its leak is that of the head with the least BOS weight; ReLU stacks have none.
+void certify_the_stack(WeightsChecked& checked, Normaliser normaliser, const WeightsRequest& request) {
+  checked.stack = certify::certify_stack(checked.weights, normaliser, checked.parameters,
+                                         {.seed = request.certify.seed,
+                                          .threads = request.certify.threads,
+                                          .time_limit = request.certify.time_limit});
+  if (checked.stack->is_contradiction()) {
+    std::string found = "a stack's witness lies beyond a certified bound:";
+    const auto add = [&](const std::string& what, const certify::StackExtreme& extreme) {
+      if (extreme.is_contradiction())
+        found +=
+            fmt::format("\n{}: lower {}, upper {}, on\n{}", what, extreme.lower, extreme.upper,
+                        task::to_text(checked.parameters, task::convert<Rational>(extreme.witness.instance)));
+    };
+    add("loss", checked.stack->loss);
+    for (const auto& head : checked.stack->heads) {
+      add(fmt::format("least BOS weight of layer {} head {}", head.layer, head.head), head.least_sink_weight);
+      add(fmt::format("largest BOS weight of layer {} head {}", head.layer, head.head),
+          head.largest_sink_weight);
+    }
+    throw std::logic_error(found);
+  }
+  const certify::StackExtreme& loss = checked.stack->loss;
+  if (std::isfinite(loss.upper)) checked.loss.certified = numeric::exact(loss.upper);
+  if (!loss.witness.value.is_undecided()) {
+    checked.loss.attained = numeric::exact(loss.lower);
+    checked.loss.witness = as_witness(loss.witness);
   }
   if (!checked.normalised) return;
-  for (const certify::StackWitness& least : found.least_sink_weight) {
-    if (least.value.is_undecided()) continue;
-    const Rational attained = 1 - upper_end(least.value);
+  Rational least = 1;
+  for (const auto& head : checked.stack->heads) {
+    least = std::min(least, numeric::exact(head.least_sink_weight.lower));
+    const certify::StackWitness& witness = head.least_sink_weight.witness;
+    if (witness.value.is_undecided()) continue;
+    const Rational attained = 1 - upper_end(witness.value);
     if (!checked.leak.witness || attained > checked.leak.attained) {
       checked.leak.attained = attained;
-      checked.leak.witness = as_witness(least);
+      checked.leak.witness = as_witness(witness);
     }
   }
+  checked.leak.certified = 1 - least;
 }
 
 certify::Witness witness_of(const certify::Seen& seen, const std::vector<task::Instance<double>>& instances) {
@@ -230,8 +245,9 @@ WeightsChecked check_weights(const WeightsRequest& request) {
     checked.leak = bound_of(checked.certificate->leak, checked.certificate->leak_witness);
     checked.loss = bound_of(checked.certificate->loss, checked.certificate->loss_witness);
   } else {
-    attack_the_stack(checked, normaliser, request);
+    certify_the_stack(checked, normaliser, request);
   }
+  checked.float32 = certify::bound_float32(checked.weights, normaliser, parameters);
   // A sampled instance takes L^2 memory and time; the certificate does not.
   if (parameters.length() <= longest_sampled) {
     checked.instances =

@@ -7,7 +7,9 @@
 #include "app/report.hpp"
 #include "attention/weights.hpp"
 #include "certify/certify.hpp"
+#include "certify/float32.hpp"
 #include "certify/sample.hpp"
+#include "certify/stack.hpp"
 #include "formats/weights_file.hpp"
 
 namespace sinkproof::app {
@@ -51,6 +53,8 @@ struct WeightsChecked {
   Bound leak = {};  ///< softmax: of every head; ReLU: the largest weight off BOS, which stands in for it
   Bound loss = {};
   std::optional<certify::Certificate> certificate = {};  ///< of a single head
+  std::optional<certify::StackCertificate> stack = {};   ///< of any other model
+  std::optional<certify::Float32Bounds> float32 = {};    ///< how far float32 execution can be off
   std::optional<TheoremCheck> theorem = {};              ///< of a softmax head with a small enough Lambda
   std::vector<theory::Claim> claims = {};
 };
