@@ -59,6 +59,12 @@ std::vector<theory::Claim> decide(const WeightClaims& table, const CommonFlags& 
   return check_weights(request).claims;
 }
 
+std::vector<theory::Claim> decide(const MapClaims& table, const CommonFlags& flags) {
+  MapsRequest request = table.request;
+  request.threads = flags.thread_count();
+  return check_maps(request).claims;
+}
+
 int ci(const CiFlags& flags) {
   const ClaimsFile file = read_claims(flags.claims);
   std::vector<Suite> suites;
@@ -72,6 +78,9 @@ int ci(const CiFlags& flags) {
     add(table.name, [&] { return decide(table, flags.claims); });
   }
   for (const auto& table : file.weights) {
+    add(table.name, [&] { return decide(table, flags.common); });
+  }
+  for (const auto& table : file.maps) {
     add(table.name, [&] { return decide(table, flags.common); });
   }
 

@@ -20,10 +20,15 @@ class Table {
   Table(const std::string& path, const std::string& kind, const toml::table& table)
       : path_(path), kind_(kind), table_(table) {}
 
-  [[noreturn]] void refuse(const std::string& key, const std::string& what) const {
+  /// "claims.toml: line 3: [[weights]] 'file'"
+  std::string place(const std::string& key) const {
     const toml::node* node = table_.get(key);
-    throw InputError(fmt::format("{}: line {}: [[{}]] '{}': {}", path_,
-                                 (node ? node->source() : table_.source()).begin.line, kind_, key, what));
+    return fmt::format("{}: line {}: [[{}]] '{}'", path_,
+                       (node ? node->source() : table_.source()).begin.line, kind_, key);
+  }
+
+  [[noreturn]] void refuse(const std::string& key, const std::string& what) const {
+    throw InputError(place(key) + ": " + what);
   }
 
   std::string text(const std::string& key, const std::optional<std::string>& otherwise = std::nullopt) {
@@ -56,12 +61,21 @@ class Table {
     }
   }
 
-  std::vector<std::string> texts(const std::string& key) {
+  Asked asked(const std::string& key, const Asked& otherwise) {
+    return {text(key, otherwise.text), place(key)};
+  }
+
+  std::string path_text(const std::string& key, const std::filesystem::path& folder, bool optional = false) {
+    const std::filesystem::path file = optional ? text(key, "") : text(key);
+    return file.empty() || file.is_absolute() ? file.string() : (folder / file).string();
+  }
+
+  std::vector<std::string> texts(const std::string& key, const std::string& what) {
     const toml::node* node = take(key, true);
     std::vector<std::string> values;
     if (!node) return values;
     const toml::array* array = node->as_array();
-    if (!array || array->empty()) refuse(key, "must be a list of claim ids, such as [\"theorem-1\"]");
+    if (!array || array->empty()) refuse(key, "must be a list of " + what);
     for (const toml::node& entry : *array) {
       const auto value = entry.value_exact<std::string>();
       if (!value) refuse(key, "must hold strings only");
@@ -114,15 +128,14 @@ ParameterClaims parameter_claims(Table& table, std::size_t index) {
   claims.delta = table.number("delta").value_or(paper.delta);
   claims.depth = static_cast<int>(table.integer("depth", 1));
   if (claims.depth < 1 || claims.depth > 1000) table.refuse("depth", "must be between 1 and 1000");
-  claims.ids = table.texts("claims");
+  claims.ids = table.texts("claims", "claim ids, such as [\"theorem-1\"]");
   return claims;
 }
 
 WeightClaims weight_claims(Table& table, std::size_t index, const std::filesystem::path& folder) {
   WeightClaims claims;
   claims.name = table.text("name", fmt::format("weights {}", index));
-  const std::filesystem::path file = table.text("file");
-  claims.file = (file.is_absolute() ? file : folder / file).string();
+  claims.file = table.path_text("file", folder);
   claims.sha256 = table.text("sha256");
   claims.attention = table.text("attention");
   if (claims.attention != "softmax" && claims.attention != "relu") {
@@ -145,6 +158,32 @@ WeightClaims weight_claims(Table& table, std::size_t index, const std::filesyste
   return claims;
 }
 
+MapClaims map_claims(Table& table, std::size_t index, const std::filesystem::path& folder) {
+  MapClaims claims;
+  MapsRequest& request = claims.request;
+  claims.name = table.text("name", fmt::format("maps {}", index));
+  request.path = table.path_text("file", folder);
+  request.sha256 = table.text("sha256");
+  request.array = table.text("array", "");
+  request.axes = table.text("axes", "");
+  request.normaliser = table.text("normaliser", request.normaliser);
+  if (request.normaliser != "softmax" && request.normaliser != "none")
+    table.refuse("normaliser", "must be \"softmax\" or \"none\"");
+  request.epsilon = table.asked("epsilon", request.epsilon);
+  request.tau = table.asked("tau", request.tau);
+  request.row_tolerance = table.asked("row_tolerance", request.row_tolerance);
+  request.queries = table.asked("queries", request.queries);
+  request.bos_column = table.asked("bos_column", request.bos_column);
+  request.pad = table.path_text("pad", folder, true);
+  if (!request.pad.empty() && !request.bos_column.text.empty())
+    table.refuse("pad", "excludes bos_column: give one of them");
+  for (const std::string& text :
+       table.texts("claims", "claims, such as [\"sink-rate <= 1/4 in layers 3..8\"]"))
+    request.claims.push_back({text, table.place("claims")});
+  if (request.claims.empty()) table.refuse("claims", "is missing");
+  return claims;
+}
+
 }  // namespace
 
 ClaimsFile read_claims(const std::string& path) {
@@ -164,8 +203,8 @@ ClaimsFile read_claims(const std::string& path) {
     const auto refuse = [&, line = node.source().begin.line](const std::string& what) {
       return InputError(fmt::format("{}: line {}: '{}': {}", path, line, formats::shown(kind), what));
     };
-    if (kind != "parameters" && kind != "weights") {
-      throw refuse("unknown key; a claims file holds [[parameters]] and [[weights]] tables");
+    if (kind != "parameters" && kind != "weights" && kind != "maps") {
+      throw refuse("unknown key; a claims file holds [[parameters]], [[weights]] and [[maps]] tables");
     }
     const toml::array* tables = node.as_array();
     if (!tables) throw refuse("write [[" + kind + "]] with double brackets");
@@ -174,14 +213,16 @@ ClaimsFile read_claims(const std::string& path) {
       Table table(path, kind, *entry.as_table());
       if (kind == "parameters") {
         file.parameters.push_back(parameter_claims(table, file.parameters.size() + 1));
-      } else {
+      } else if (kind == "weights") {
         file.weights.push_back(weight_claims(table, file.weights.size() + 1, folder));
+      } else {
+        file.maps.push_back(map_claims(table, file.maps.size() + 1, folder));
       }
       table.finish();
     }
   }
-  if (file.parameters.empty() && file.weights.empty()) {
-    throw InputError(path + ": claims nothing: add a [[parameters]] or [[weights]] table");
+  if (file.parameters.empty() && file.weights.empty() && file.maps.empty()) {
+    throw InputError(path + ": claims nothing: add a [[parameters]], [[weights]] or [[maps]] table");
   }
   return file;
 }

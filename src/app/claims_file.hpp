@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/maps_check.hpp"
 #include "numeric/rational.hpp"
 
 namespace sinkproof::app {
@@ -29,11 +30,18 @@ struct WeightClaims {
   std::optional<numeric::Rational> leak_at_most, loss_at_most, sink_at_least;
 };
 
+/// [[maps]]: what must hold of a file of attention maps.
+struct MapClaims {
+  std::string name;
+  MapsRequest request;  ///< paths resolved against the claims file's folder
+};
+
 /// A claims file (TOML), checked whole: an unknown key, a wrong type, a missing field, a number that is not
 /// exact, or no claim at all is an InputError that names the file, the line and the mend.
 struct ClaimsFile {
   std::vector<ParameterClaims> parameters;
   std::vector<WeightClaims> weights;
+  std::vector<MapClaims> maps;
 };
 ClaimsFile read_claims(const std::string& path);
 

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include "errors.hpp"
+
 namespace sinkproof::formats {
 
 std::string sha256(const File& file) {
@@ -32,6 +34,16 @@ std::string sha256(const File& file) {
 
 std::string sha256(const std::filesystem::path& path) {
   return sha256(File(path));
+}
+
+std::string sha256(const File& file, const std::optional<std::string>& claimed) {
+  const std::string hash = sha256(file);
+  if (claimed && *claimed != hash) {
+    throw InputError(
+        fmt::format("{}: sha256: the file hashes to {}, not to {}: it is not the file that was claimed for",
+                    file.path().string(), hash, *claimed));
+  }
+  return hash;
 }
 
 }  // namespace sinkproof::formats

@@ -227,16 +227,15 @@ TEST_CASE("errors become symbols of their own: what they add up to does not shri
     sum += stream.back().error.sum();
   }
   certify::symbolise_errors(stream, Matrix<Interval>::Constant(length, n, Interval::undecided()));
-  // x_11 - x_12 + x_21 - ...: symbols that two errors shared would cancel here.
+  // x_11 - x_12 - x_21 + x_22 + ...: symbols that two errors shared would cancel here.
   AffineForms all(1, stream[0].symbols());
-  Matrix<Interval> signs(1, n);
-  signs << Interval(1), Interval(-1);
-  for (int i = 0; i < length; ++i)
+  for (int i = 0; i < length; ++i) {
+    Matrix<Interval> signs(1, n);
+    for (int a = 0; a < n; ++a) signs(0, a) = Interval((i + a) % 2 == 0 ? 1 : -1);
     add(all, linear(certify::MidRadMatrix(signs), stream[static_cast<std::size_t>(i)]));
+  }
   CHECK(all.range(0).upper() >= sum);
   CHECK(all.range(0).upper() < sum * (1 + 1e-9));
-  const AffineForms apart = difference(stream[0], stream[1]);
-  CHECK(apart.radius()[0] > 0);
 }
 
 TEST_CASE("a softmax row knows how far its doubles are from the softmax of its centre") {
