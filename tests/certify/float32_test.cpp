@@ -498,8 +498,8 @@ TEST_CASE("what cannot be bounded is undecided, quickly") {
   for (const auto normaliser : {Normaliser::softmax, Normaliser::relu}) {
     CHECK(undecided(std::numeric_limits<double>::quiet_NaN(), normaliser));
     CHECK(undecided(HUGE_VAL, normaliser));
-    CHECK(undecided(1e30, normaliser));  // q.k overflows float32
-    CHECK(undecided(0.1, normaliser));   // not a float32 number
+    CHECK(undecided(0x1p100, normaliser));  // q.k overflows float32
+    CHECK(undecided(0.1, normaliser));      // not a float32 number
     CHECK(undecided(static_cast<double>(FLT_MAX), normaliser));
   }
   auto head = zero_head(4, 4);
