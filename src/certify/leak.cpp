@@ -53,6 +53,11 @@ Mix mix_of(const LeakClass& leak_class) {
                                          : Mix{static_cast<double>(leak_class.position - 3), 1};
 }
 
+/// e^x; undecided where x is no number.
+Interval exponential(double x) {
+  return std::isfinite(x) ? exp(Interval(x)) : Interval::undecided();
+}
+
 /// m from an upper bound of m / (1 - m).
 double leak_of(const Interval& odds) {
   if (odds.is_undecided()) return 1;
@@ -135,18 +140,40 @@ class Enumeration {
   Maxima seen_;
 };
 
-/// Beyond enumeration: every key, the query itself included, at the relaxed maximum of N or T over all
-/// queries.
-void relax(const HeadMaps& head, const AffineFamily& family, LeakBounds& bounds) {
-  const int base = head.ordinary(), bos = task::Parameters::bos();
-  const Interval ordinary = exp(maximum_of_norm(head, base, base, bos));
-  const Interval trigger = exp(maximum_of_norm(head, base, task::Parameters::trigger(), bos));
+/// Beyond enumeration: on each part of a cover of the queries, every key, the query itself included, at the
+/// relaxed maximum of N or T.
+void relax(const HeadMaps& head, const AffineFamily& family, LeakBounds& bounds, const Deadline& deadline) {
+  const int base = head.ordinary(), bos = task::Parameters::bos(), trigger = task::Parameters::trigger();
+  const Mix last = mix_of(bounds.classes.back());
+  const auto odds = [&](double n, double t) { return (last.ordinary + 1) * std::exp(n) + std::exp(t); };
+  const Vector<double> query = ascend(head.content(), [&](const Vector<double>& c) {
+    const Vector<double> f = family.at(c);
+    const double norm = f.tail(head.content()).cwiseAbs().sum();
+    return odds(f[0] + norm, f[1] + norm);
+  });
+  const Vector<double> f = family.at(query);
+  const double norm = f.tail(head.content()).cwiseAbs().sum();
+  const std::vector<PartBounds> parts =
+      cover(branching_order(head),
+            {.bound =
+                 [&](const Part& part) {
+                   return PartBounds{upper_or_infinity(maximum_of_norm(head, base, base, bos, part)),
+                                     upper_or_infinity(maximum_of_norm(head, base, trigger, bos, part))};
+                 },
+             .worth = [&](const PartBounds& n_and_t) { return odds(n_and_t[0], n_and_t[1]); },
+             .goal = odds(f[0] + norm, f[1] + norm) * (1 + 0x1p-10),
+             .most = most_parts(head.content())},
+            deadline);
   for (LeakClass& leak_class : bounds.classes) {
     const Mix mix = mix_of(leak_class);
-    leak_class.upper = std::min(
-        leak_class.upper, leak_of(Interval(mix.ordinary + 1) * ordinary + Interval(mix.trigger) * trigger));
+    double largest = 0;
+    for (const PartBounds& part : parts) {
+      largest = std::max(largest, leak_of(Interval(mix.ordinary + 1) * exponential(part[0]) +
+                                          Interval(mix.trigger) * exponential(part[1])));
+    }
+    leak_class.upper = std::min(leak_class.upper, largest);
   }
-  if (bounds.query.size() != family.content()) bounds.query = Vector<double>::Ones(family.content());
+  if (head.content() > enumeration_limit) bounds.query = query;
 }
 
 }  // namespace
@@ -190,7 +217,7 @@ LeakBounds bound_leak(const HeadMaps& head, int length, int threads, const Deadl
       }
     }
   }
-  if (!bounds.complete) relax(head, family, bounds);
+  if (!bounds.complete) relax(head, family, bounds, deadline);
   bounds.upper = bounds.classes.back().upper;
   return bounds;
 }

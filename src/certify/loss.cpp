@@ -1,6 +1,7 @@
 #include "certify/loss.hpp"
 
 #include <cmath>
+#include <optional>
 
 #include "certify/gruess.hpp"
 #include "certify/leak.hpp"
@@ -10,6 +11,52 @@ namespace sinkproof::certify {
 
 using numeric::Interval;
 using numeric::Vector;
+
+namespace {
+
+/// Beyond enumeration: on each part of a cover of the queries, with the relaxed maxima of l, of x^T A (e_T -
+/// e_N)
+/// + l and its negative, and of what BOS exceeds the others by. The self key's range is that of any trigger
+/// key.
+TriggerLogits branch_on_queries(const HeadMaps& head, const AffineFamily& family, const Deadline& deadline) {
+  const int n_key = head.ordinary(), t_key = task::Parameters::trigger(), b_key = task::Parameters::bos();
+  const auto range = [](double norm, double above, double below) {
+    return std::max(norm, above) + std::max(norm, below);
+  };
+  const auto at = [&](const Vector<double>& c) {
+    const Vector<double> f = family.at(c);
+    const double norm = f.tail(head.content()).cwiseAbs().sum();
+    return range(norm, f[1] - f[0] + norm, f[0] - f[1] + norm);
+  };
+  const std::vector<PartBounds> parts =
+      cover(branching_order(head),
+            {.bound =
+                 [&](const Part& part) {
+                   const auto largest = [&](int plus, int minus) {
+                     return upper_or_infinity(maximum_of_norm(head, t_key, plus, minus, part));
+                   };
+                   return PartBounds{largest(n_key, n_key), largest(t_key, n_key), largest(n_key, t_key),
+                                     largest(b_key, n_key), largest(b_key, t_key)};
+                 },
+             .worth = [&](const PartBounds& bounds) { return range(bounds[0], bounds[1], bounds[2]); },
+             .goal = at(ascend(head.content(), at)) * (1 + 0x1p-10),
+             .most = most_parts(head.content())},
+            deadline);
+  const auto enclosed = [](double x) { return std::isfinite(x) ? Interval(x) : Interval::undecided(); };
+  std::optional<TriggerLogits> logits;
+  for (const PartBounds& part : parts) {
+    const TriggerLogits here{
+        max(enclosed(part[0]), enclosed(part[1])) + max(enclosed(part[0]), enclosed(part[2])),
+        enclosed(part[3]), enclosed(part[4])};
+    logits = logits
+                 ? TriggerLogits{max(logits->range, here.range), max(logits->bos_over_key, here.bos_over_key),
+                                 max(logits->bos_over_self, here.bos_over_self)}
+                 : here;
+  }
+  return *logits;
+}
+
+}  // namespace
 
 // The query x = e_T + iota c; exponents relative to the centre x^T A e_N of the ordinary keys, which range
 // over
@@ -21,11 +68,10 @@ using numeric::Vector;
 // c . g
 // + drop_positive), are convex in each coordinate, hence maximal at a vertex.
 TriggerLogits trigger_logits(const HeadMaps& head, int threads, const Deadline& deadline) {
-  const int n_key = head.ordinary(), t_key = task::Parameters::trigger(), b_key = task::Parameters::bos();
   const int d = head.content();
   TriggerLogits logits{Interval::undecided(), Interval::undecided(), Interval::undecided()};
   if (!head.is_moderate()) return logits;
-  const AffineFamily family = query_family(head, t_key);
+  const AffineFamily family = query_family(head, task::Parameters::trigger());
   const SelfSquares squares(head, -1);
   struct Largest {
     double range = 0, bos_over_key = -HUGE_VAL, bos_over_self = -HUGE_VAL;
@@ -56,10 +102,7 @@ TriggerLogits trigger_logits(const HeadMaps& head, int threads, const Deadline& 
     return {Interval(all.range) + Interval(2) * error, Interval(all.bos_over_key) + error,
             Interval(all.bos_over_self) + error};
   }
-  const auto largest = [&](int plus, int minus) { return maximum_of_norm(head, t_key, plus, minus); };
-  const Interval norm = largest(n_key, n_key);
-  return {max(norm, largest(t_key, n_key)) + max(norm, largest(n_key, t_key)), largest(b_key, n_key),
-          largest(b_key, t_key)};
+  return branch_on_queries(head, family, deadline);
 }
 
 LossBounds bound_loss(const HeadMaps& head, double leak, const TriggerLogits& logits) {

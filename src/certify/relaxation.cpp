@@ -105,21 +105,34 @@ Interval bilinear_maximum(const Matrix<Interval>& b) {
 }
 
 // f(c) = constant + a . c + ||b + M^T c||_1 is the maximum over s of constant + (1, c)^T B (1, s) with the
-// bordered matrix B = [0 b; a M]: at most constant + the bilinear maximum of B.
-Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus) {
+// bordered matrix B = [0 b; a M]: at most constant + the bilinear maximum of B. Fixed coordinates of c go
+// into the constant and b.
+Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus, const Part& part) {
   const int d = head.content(), first = task::Parameters::content_begin();
   const auto relative = [&](int row) {
     if (plus == minus) return Interval(0);
     return minus < 0 ? head.scores(row, plus) : head.scores(row, plus) - head.scores(row, minus);
   };
-  Matrix<Interval> bordered(d + 1, d + 1);
+  const auto sign = [&](int m) { return part.empty() ? 0 : part[static_cast<std::size_t>(m)]; };
+  std::vector<int> free;
+  for (int m = 0; m < d; ++m)
+    if (sign(m) == 0) free.push_back(m);
+  Matrix<Interval> bordered(static_cast<Eigen::Index>(free.size()) + 1, d + 1);
+  Interval constant = relative(base);
   bordered(0, 0) = Interval(0);
+  for (int l = 0; l < d; ++l) bordered(0, l + 1) = head.scores(base, first + l);
   for (int m = 0; m < d; ++m) {
-    bordered(0, m + 1) = head.scores(base, first + m);
-    bordered(m + 1, 0) = relative(first + m);
-    for (int l = 0; l < d; ++l) bordered(m + 1, l + 1) = head.scores(first + m, first + l);
+    if (sign(m) == 0) continue;
+    const Interval by(sign(m));
+    constant += by * relative(first + m);
+    for (int l = 0; l < d; ++l) bordered(0, l + 1) += by * head.scores(first + m, first + l);
   }
-  return relative(base) + bilinear_maximum(bordered);
+  for (std::size_t row = 0; row < free.size(); ++row) {
+    const auto r = static_cast<Eigen::Index>(row) + 1;
+    bordered(r, 0) = relative(first + free[row]);
+    for (int l = 0; l < d; ++l) bordered(r, l + 1) = head.scores(first + free[row], first + l);
+  }
+  return constant + bilinear_maximum(bordered);
 }
 
 }  // namespace sinkproof::certify

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "certify/head.hpp"
+#include "certify/branch.hpp"
 
 /// Upper bounds that need no enumeration of vertices, for many content coordinates.
 namespace sinkproof::certify {
@@ -10,7 +10,7 @@ namespace sinkproof::certify {
 numeric::Interval bilinear_maximum(const numeric::Matrix<numeric::Interval>& b);
 
 /// An upper bound, over c in [-1, 1]^d, of x^T A (e_plus - e_minus) + ||(A^T x)_C||_1 for x = e_base + iota c
-/// (minus < 0: of x^T A e_plus + ...).
-numeric::Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus);
+/// (minus < 0: of x^T A e_plus + ...); over a part of the box where one is given.
+numeric::Interval maximum_of_norm(const HeadMaps& head, int base, int plus, int minus, const Part& part = {});
 
 }  // namespace sinkproof::certify

@@ -63,6 +63,6 @@ int main() {
   run("softmax_1h1d", softmax, Normaliser::softmax, 16, 60);
   run("relu_1h1d", formats::read_weights(data + "relu_1h1d.npz"), Normaliser::relu, 16, 60);
   for (const int length : {64, 1024, 65536}) run("softmax_1h1d", softmax, Normaliser::softmax, length, 60);
-  for (const int d : {4, 8, 13, 16, 18, 22, 60, 125})
+  for (const int d : {4, 8, 13, 16, 18, 22, 27, 32, 60, 125})
     run("random", random_head(d), Normaliser::softmax, 16, 60);
 }
