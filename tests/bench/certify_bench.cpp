@@ -24,10 +24,10 @@ void run(const char* name, const attention::Weights& weights, Normaliser normali
   const task::Parameters parameters(length, weights.dimension - 3);
   const auto c = certify::certify_head(weights, normaliser, parameters,
                                        {.effort = certify::Effort::tight, .time_limit = limit});
+  const auto ratio = [](const certify::Supremum& x) { return x.upper == x.lower ? 1 : x.upper / x.lower; };
   std::printf("%-14s d %3d L %7d  leak %.6g ratio %.5f  loss %.6g ratio %.5f%s  peak %.0f MiB |", name,
-              parameters.content(), length, c.leak.upper, c.leak.upper / c.leak.lower, c.loss.upper,
-              c.loss.upper / c.loss.lower, c.loss_classes.complete ? "" : " (not all queries)",
-              peak_mebibytes());
+              parameters.content(), length, c.leak.upper, ratio(c.leak), c.loss.upper, ratio(c.loss),
+              c.loss_classes.complete ? "" : " (not all queries)", peak_mebibytes());
   for (const auto& timing : c.timings) std::printf(" %s %.4f", timing.part.c_str(), timing.cpu);
   std::printf(" CPU s\n");
 }
