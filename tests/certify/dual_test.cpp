@@ -168,6 +168,34 @@ TEST_CASE(
   CHECK(needed > 0);
 }
 
+TEST_CASE("the tight bound holds where the worst query lies inside the box, beyond what its vertices say") {
+  Eigen::MatrixXd a(4, 4), v(4, 4);
+  a << -1.5625, -1.0625, 0.875, -0.4375, -0.9375, -1.1875, -0.8125, -0.125, -1.5625, 1.5, 0.375, 0.25,
+      -0.8125, 0, -1.375, 0.1875;
+  v << -0.5625, 0.8125, 0.3125, 0.4375, -0.1875, -0.1875, 0.8125, -0.125, 0.875, -0.25, 0.4375, -0.75, -0.625,
+      0.6875, 0.5, 0.75;
+  const Setting s(support::head_of(a, v));
+  double inside = -1e9, vertices = -1e9;
+  for (int r = 0; r < 4; ++r) {
+    const certify::TriggerDual dual(s.head, s.logits, r);
+    for (const double sign : {1.0, -1.0}) {
+      for (const auto& c : grid(1, 8)) {
+        inside = std::max(inside, brute_force(s, c, r, sign, 1, false, grid(1, 2)));
+      }
+      s.family.sweep(0, [&](const Vector<double>& c, const Vector<double>& f) {
+        const certify::TriggerQuery query(s.family, c, f);
+        vertices =
+            std::max(vertices, std::min(dual.bound(query, sign, 2, 3, 0), dual.gruess(query, 2).upper()));
+      });
+    }
+  }
+  CHECK(inside > vertices + 0.05);  // the slack is needed
+  const auto tight = certify::tighten_at_trigger(s.head, 4, s.logits, 1e9, 0, 1, certify::Deadline(60));
+  CHECK(tight.complete);
+  CHECK(tight.upper >= inside);
+  CHECK(tight.upper < 1e9);
+}
+
 namespace {
 
 /// The relaxed problem's o_r as a function of the query's one content coordinate c: `camps` ordinary keys at
