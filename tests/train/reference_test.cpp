@@ -123,8 +123,8 @@ Point random_point(unsigned seed, int layers, int heads, int L, int n) {
     for (double& entry : matrix.reshaped()) entry = deviation * normal(bits);
   };
   Point point;
-  point.weights = {
-      .layers = {}, .dimension = n, .residual = layers * heads > 1, .scale = {}, .layout = "paper"};
+  point.weights.dimension = n;
+  point.weights.residual = layers * heads > 1;
   for (int l = 0; l < layers; ++l) {
     auto& layer = point.weights.layers.emplace_back();
     for (int h = 0; h < heads; ++h) {

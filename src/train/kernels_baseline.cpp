@@ -1,0 +1,2 @@
+#define SINKPROOF_KERNELS baseline_kernels
+#include "train/kernels_body.hpp"
