@@ -63,8 +63,7 @@ struct Options {
   InstructionSet instructions = chosen_instruction_set();
 };
 
-/// A training run: created or resumed, trained, looked at, saved. Memory: about 1 MiB a thread at the paper's
-/// sizes.
+/// A training run: created or resumed, trained, looked at, saved. Memory: about 3 MiB at the paper's sizes.
 class Run {
  public:
   /// Weights drawn by the seed, no step done. Throws InputError as validate() does.
@@ -75,6 +74,10 @@ class Run {
   ~Run();
   Run(Run&&) noexcept;
   Run& operator=(Run&&) noexcept;
+
+  /// Changes Settings::steps; a run that stopped for having done them goes on. Throws InputError as
+  /// validate().
+  void extend(long steps);
 
   /// Trains until a reason to stop. What an observer throws passes through; the run stays usable.
   StopReason train(const Observer& observer = {});
@@ -88,7 +91,8 @@ class Run {
   std::vector<HeadProbe> probe() const;       ///< layer by layer
 
   /// Writes weights, moments, step, settings and log to one .npz, atomically: at any moment the file is a
-  /// whole checkpoint, the last or the one before. Throws InputError when it cannot be written.
+  /// whole checkpoint, the last or the one before. The random stream has no state besides the seed and the
+  /// step. May be called from Observer::log. Throws InputError when it cannot be written.
   void save(const std::filesystem::path& checkpoint) const;
 
  private:
