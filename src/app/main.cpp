@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   add_construct(program, chosen);
   add_check(program, chosen);
   add_ci(program, chosen);
+  add_train(program, chosen);
   add_measure(program, chosen);
   add_completion(program, chosen);
 

@@ -31,6 +31,7 @@ void for_each_number(AnySettings& s, F f) {
   f("steps", s.steps);
   f("stop_error", s.stop_error);
   f("stop_worst_case", s.stop_worst_case);
+  f("certified", s.certified);
   f("learning_rate", s.learning_rate);
   f("beta1", s.beta1);
   f("beta2", s.beta2);

@@ -44,6 +44,10 @@ void validate(const Settings& s) {
          "a number >= 0 (0: never)");
   demand(s.stop_worst_case >= 0 && std::isfinite(s.stop_worst_case), "stop-worst-case", s.stop_worst_case,
          "a number >= 0 (0: never)");
+  if (s.certified && s.residual()) {
+    throw InputError(
+        "--stop-certified: nothing is certified of stacks yet: use --stop-attacked, or one head");
+  }
   demand(s.learning_rate > 0 && s.learning_rate <= 1e6, "learning-rate", s.learning_rate,
          "above 0 and at most 1e6");
   demand(s.beta1 >= 0 && s.beta1 < 1, "beta1", s.beta1, "at least 0 and below 1");

@@ -16,12 +16,14 @@ struct Settings {
   long length = 16;                                                   ///< L >= 4
   long dimension = 16;                                                ///< n = d + 3 >= 3
   long layers = 1;                                                    ///< D >= 1
-  long heads = 1;               ///< H >= 1 in each layer, of full width n
-  long batch = 128;             ///< instances a step
-  bool fixed_batch = false;     ///< every step sees the batch of step 0: no sampling noise
-  long steps = 20'000;          ///< at most
-  double stop_error = 5e-3;     ///< stop when one batch's largest error is below; 0: never
-  double stop_worst_case = 0;   ///< stop when Observer::worst_case is below; 0: never
+  long heads = 1;              ///< H >= 1 in each layer, of full width n
+  long batch = 128;            ///< instances a step
+  bool fixed_batch = false;    ///< every step sees the batch of step 0: no sampling noise
+  long steps = 20'000;         ///< at most
+  double stop_error = 5e-3;    ///< stop when one batch's largest error is below; 0: never
+  double stop_worst_case = 0;  ///< stop when Observer::worst_case is below; 0: never
+  bool certified =
+      false;  ///< that worst case is certified (single heads only), not attacked: for the observer
   double learning_rate = 1e-3;  ///< of Adam
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
   double initial_deviation = 0.02;  ///< weights start normal with this standard deviation
