@@ -9,54 +9,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string escaped(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
+std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t there = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned block = 0;
-    for (std::size_t j = 0; j < 3; ++j) block = block << 8 | (j < there ? bytes[i + j] : 0u);
-    for (std::size_t j = 0; j < 4; ++j) text += j <= there ? digits[block >> (18 - 6 * j) & 63] : '=';
-  }
-  return text;
-}
-
-/// The data as JSON that cannot end its script element: every '<' is written as an escape.
 std::string data_of(const Page& page) {
   Json heads = Json::array();
   for (const PageHead& head : page.heads) {
     Json facts = Json::array();
     for (const auto& [name, value] : head.facts) facts.push_back({name, value});
     Json entry{{"layer", head.layer},   {"head", head.head}, {"summary", head.summary},
-               {"marked", head.marked}, {"facts", facts},    {"largest", base64(head.map.largest)}};
-    if (!head.map.smallest.empty()) entry["smallest"] = base64(head.map.smallest);
+               {"marked", head.marked}, {"facts", facts},    {"largest", base64(text_of(head.map.largest))}};
+    if (!head.map.smallest.empty()) entry["smallest"] = base64(text_of(head.map.smallest));
     heads.push_back(std::move(entry));
   }
   Json data{{"heads", std::move(heads)}, {"tokens", page.tokens}};
@@ -66,53 +30,11 @@ std::string data_of(const Page& page) {
     data["block"] = page.heads[0].map.block;
   }
   const std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
+  return script_safe(json);
 }
 
-/// Long tables are folded, so that the maps are not far.
-std::string table_of(const PageTable& table) {
-  constexpr std::size_t longest = 16;
-  const bool folded = table.rows.size() > longest;
-  const std::string caption = escaped(table.caption);
-  std::string html = folded ? "<details><summary>" + caption + "</summary><table>"
-                            : "<table><caption>" + caption + "</caption>";
-  html += "<thead><tr>";
-  for (const std::string& cell : table.header) html += "<th scope=col>" + escaped(cell) + "</th>";
-  html += "</tr></thead><tbody>\n";
-  for (const auto& row : table.rows) {
-    html += "<tr>";
-    for (const std::string& cell : row) html += "<td>" + escaped(cell) + "</td>";
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table>" + (folded ? "</details>\n" : "\n");
-}
-
-constexpr std::string_view head_part = R"(<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>
-:root { color-scheme: light; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 1180px; padding: 0 1rem; color: #1c2330; background: #fff; }
-h1 { font-size: 1.35rem; margin: 0 0 .3rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
-p { margin: .15rem 0; overflow-wrap: anywhere; }
-.quiet { color: #5a6475; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }
-summary { font-weight: 600; cursor: pointer; }
-caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
-th, td { text-align: left; padding: .2rem .8rem .2rem 0; border-bottom: 1px solid #e1e5ec; vertical-align: top; }
-th { font-weight: 600; color: #5a6475; }
-.bar { display: flex; flex-wrap: wrap; gap: 1rem; align-items: center; margin: .5rem 0; }
+constexpr std::string_view style_part =
+    R"(.bar { display: flex; flex-wrap: wrap; gap: 1rem; align-items: center; margin: .5rem 0; }
 .legend { display: inline-flex; align-items: center; gap: .4rem; font-size: .85rem; }
 #ramp { width: 180px; height: 12px; border: 1px solid #c8ced8; }
 .layer { display: flex; gap: .5rem; margin: .35rem 0; content-visibility: auto; contain-intrinsic-size: auto 105px; }
@@ -134,8 +56,7 @@ button, label { font: inherit; font-size: .9rem; }
 </style>
 )";
 
-constexpr std::string_view script_part = R"(<script>
-'use strict';
+constexpr std::string_view script_part = R"(
 const data = JSON.parse(document.getElementById('data').textContent);
 const get = id => document.getElementById(id);
 const make = (name, text) => { const e = document.createElement(name); if (text !== undefined) e.textContent = text; return e; };
@@ -145,11 +66,9 @@ const cellsIn = row => Math.floor((Math.min((row + 1) * block, T) - 1 + S - T) /
 const starts = [0];
 for (let r = 0; r < rows; ++r) starts.push(starts[r] + cellsIn(r));
 
-// Viridis, from its anchors.
-const anchors = [[68,1,84],[71,44,122],[59,81,139],[44,113,142],[33,144,141],[39,173,129],[92,200,99],[170,220,50],[253,231,37]];
-const colours = [];
+const colours = [], last = anchors.length - 1;
 for (let v = 0; v < 256; ++v) {
-  const x = v / 255 * 8, i = Math.min(7, Math.floor(x)), f = x - i;
+  const x = v / 255 * last, i = Math.min(last - 1, Math.floor(x)), f = x - i;
   colours.push(anchors[i].map((a, c) => Math.round(a + f * (anchors[i + 1][c] - a))));
 }
 const bytesOf = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
@@ -281,13 +200,15 @@ constexpr std::string_view body_part = R"(<div class="bar">
 }  // namespace
 
 std::string to_html(const Page& page) {
-  std::string html(head_part);
+  std::string html = page_start();
+  html += style_part;
   html += "<title>" + escaped(page.title) + "</title></head><body>\n<h1>" + escaped(page.title) + "</h1>\n";
   for (const std::string& line : page.lines) html += "<p class=quiet>" + escaped(line) + "</p>\n";
-  for (const PageTable& table : page.tables) html += table_of(table);
+  for (const PageTable& table : page.tables) html += to_html(table);
   html += "<h2>Maps</h2>\n<p class=quiet>" + escaped(page.maps_note) + "</p>\n";
   html += body_part;
   html += "<script type=\"application/json\" id=\"data\">" + data_of(page) + "</script>\n";
+  html += "<script>\n'use strict';\n" + anchors_script();
   html += script_part;
   return html + "</body></html>\n";
 }

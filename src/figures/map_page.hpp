@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "figures/heatmap.hpp"
+#include "figures/html.hpp"
 
 namespace sinkproof::figures {
 
@@ -15,12 +16,6 @@ struct PageHead {
   bool marked = false;  ///< a sink: the thumbnail is framed, and the page can show these only
   std::vector<std::pair<std::string, std::string>> facts;
   Heatmap map;
-};
-
-struct PageTable {
-  std::string caption;
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
 };
 
 struct Page {
