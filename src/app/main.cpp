@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_ci(program, chosen);
   add_train(program, chosen);
   add_measure(program, chosen);
+  add_reproduce(program, chosen);
   add_completion(program, chosen);
 
   // CLI11 would only say that a verb is missing.

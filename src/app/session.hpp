@@ -41,6 +41,7 @@ void add_check(CLI::App& program, Run& run);
 void add_ci(CLI::App& program, Run& run);
 void add_train(CLI::App& program, Run& run);
 void add_measure(CLI::App& program, Run& run);
+void add_reproduce(CLI::App& program, Run& run);
 void add_completion(CLI::App& program, Run& run);
 
 }  // namespace sinkproof::app

@@ -7,11 +7,14 @@
 #include <optional>
 #include <set>
 
+#include "figures/numbers.hpp"
+
 namespace sinkproof::figures {
 namespace {
 
 constexpr double tick_size = 7.5, label_size = 8.5, tick_length = 3;
-constexpr double left_of_chart = 54, below_chart = 38, right_of_chart = 14, legend_line = 14;
+constexpr double left_of_chart = 54, below_chart = 38, right_of_chart = 14;
+constexpr double legend_line = 14, legend_sample = 24, legend_size = 8;
 
 bool drawable(const Point& point) {
   return point.x > 0 && point.y > 0 && std::isfinite(point.x) && std::isfinite(point.y);
@@ -85,16 +88,6 @@ std::vector<Point> closed(std::vector<Point> points) {
   return points;
 }
 
-/// "10⁻³", and the powers next to 1 in full.
-std::string power_text(int exponent) {
-  if (exponent == 0) return "1";
-  if (exponent == 1) return "10";
-  static const char* const digits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-  std::string text = exponent < 0 ? "10⁻" : "10";
-  for (const char digit : std::to_string(std::abs(exponent))) text += digits[digit - '0'];
-  return text;
-}
-
 struct Tick {
   double value;
   std::string label;  ///< empty: a small tick
@@ -111,7 +104,7 @@ std::vector<Tick> ticks_of(const Axis& axis) {
       const double value = digit * power;
       if (value < axis.low * (1 - 1e-9) || value > axis.high * (1 + 1e-9)) continue;
       if (digit == 1) {
-        ticks.push_back({value, (exponent - first) % step == 0 ? power_text(exponent) : ""});
+        ticks.push_back({value, (exponent - first) % step == 0 ? power_of_ten(exponent) : ""});
       } else if (last - first <= 5) {
         ticks.push_back({value, ""});
       }
@@ -210,31 +203,47 @@ constexpr double region_opacity = 0.22;
 void add_legend(Drawing& drawing, const std::vector<Chart>& charts, Point at) {
   std::set<std::string> seen;
   auto& shapes = drawing.shapes;
-  constexpr double sample = 24;
   const auto entry = [&](const std::string& label, auto add_sample) {
     if (label.empty() || !seen.insert(label).second) return;
     add_sample(at.y - 3);
-    shapes.emplace_back(Text{.at = {at.x + sample + 6, at.y}, .text = label, .size = 8});
+    shapes.emplace_back(Text{.at = {at.x + legend_sample + 6, at.y}, .text = label, .size = legend_size});
     at.y += legend_line;
   };
   for (const Chart& chart : charts) {
     for (const Region& region : chart.regions) {
       entry(region.label, [&](double y) {
-        shapes.emplace_back(Area{corners({at.x, y - 4, sample, 8}), region.paint, region_opacity});
+        shapes.emplace_back(Area{corners({at.x, y - 4, legend_sample, 8}), region.paint, region_opacity});
       });
     }
     for (const Curve& curve : chart.curves) {
       entry(curve.label, [&](double y) {
-        shapes.emplace_back(Line{{{at.x, y}, {at.x + sample, y}}, curve.paint, curve.width, curve.dash});
-        if (curve.ends_marked) shapes.emplace_back(Area{disc({at.x + sample, y}, 3), curve.paint});
+        shapes.emplace_back(
+            Line{{{at.x, y}, {at.x + legend_sample, y}}, curve.paint, curve.width, curve.dash});
+        if (curve.ends_marked) shapes.emplace_back(Area{disc({at.x + legend_sample, y}, 3), curve.paint});
       });
     }
     for (const Spot& spot : chart.spots) {
       entry(spot.label, [&](double y) {
-        shapes.emplace_back(Line{closed(diamond({at.x + sample / 2, y}, 5)), spot.paint, 1.3});
+        shapes.emplace_back(Line{closed(diamond({at.x + legend_sample / 2, y}, 5)), spot.paint, 1.3});
       });
     }
   }
+}
+
+/// Wide enough for the longest label, whatever the font is.
+double legend_width(const std::vector<Chart>& charts) {
+  std::size_t longest = 0;
+  const auto take = [&](const std::string& label) {
+    // Characters, not bytes of UTF-8.
+    longest = std::max(longest, static_cast<std::size_t>(std::count_if(
+                                    label.begin(), label.end(), [](char c) { return (c & 0xc0) != 0x80; })));
+  };
+  for (const Chart& chart : charts) {
+    for (const Region& region : chart.regions) take(region.label);
+    for (const Curve& curve : chart.curves) take(curve.label);
+    for (const Spot& spot : chart.spots) take(spot.label);
+  }
+  return legend_sample + 6 + 0.6 * legend_size * static_cast<double>(longest) + 4;
 }
 
 }  // namespace
@@ -258,8 +267,8 @@ Point place(const Chart& chart, const Box& box, const Point& point) {
 Drawing draw(const ChartFigure& figure) {
   const double top = 26 + 12 * static_cast<double>(figure.notes.size()) + 6;
   const auto count = static_cast<double>(figure.charts.size());
-  constexpr double between_charts = 18;
-  Drawing drawing{.width = left_of_chart + figure.width + right_of_chart + figure.legend_width,
+  constexpr double between_charts = 24;
+  Drawing drawing{.width = left_of_chart + figure.width + right_of_chart + legend_width(figure.charts),
                   .height = top + count * figure.height + (count - 1) * between_charts + below_chart,
                   .description = figure.title};
   drawing.shapes.emplace_back(Text{.at = {14, 18}, .text = figure.title, .size = 11, .bold = true});

@@ -53,7 +53,6 @@ struct ChartFigure {
   std::vector<std::string> notes;  ///< lines below the title
   std::vector<Chart> charts;
   double width = 400, height = 150;  ///< of a chart's inside
-  double legend_width = 170;
 };
 Drawing draw(const ChartFigure& figure);
 

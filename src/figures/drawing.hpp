@@ -66,7 +66,7 @@ struct Cells {
   Box box;
   int rows = 0, columns = 0;
   std::vector<std::optional<Rgb>> colours;  ///< row after row
-  int map = -1;                             ///< on a page: which map's weights to show (Report::maps)
+  int map = -1;                             ///< on a page: which map's weights to show (ReportPage::maps)
   const std::optional<Rgb>& colour(int row, int column) const {
     return colours[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
                    static_cast<std::size_t>(column)];

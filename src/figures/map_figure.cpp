@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "figures/colour_map.hpp"
+#include "figures/numbers.hpp"
 
 namespace sinkproof::figures {
 namespace {
@@ -98,6 +99,9 @@ void add_map(Drawing& drawing, const Box& box, const MapPanel& panel, const Labe
 /// The colours' meaning, with a tip on top where values exceed it: `largest_seen` is the largest.
 void add_bar(Drawing& drawing, const Box& box, const Scale& scale, double largest_seen) {
   constexpr int steps = 128, ticks = 4;
+  // Small scales are labelled in a power of ten.
+  const int exponent = scale.largest < 0.05 ? static_cast<int>(std::floor(std::log10(scale.largest))) : 0;
+  const double unit = std::pow(10, exponent);
   Cells ramp{.box = box, .rows = steps, .columns = 1, .colours = {}};
   for (int i = 0; i < steps; ++i) ramp.colours.emplace_back(viridis((steps - 0.5 - i) / steps));
   auto& shapes = drawing.shapes;
@@ -109,7 +113,7 @@ void add_bar(Drawing& drawing, const Box& box, const Scale& scale, double larges
     shapes.emplace_back(triangle({box.x, box.y - 6, box.width, 6}, true, mark_colour));
     outline = {{box.x, box.y}, tip, {box.right(), box.y}, {box.right(), box.bottom()}, {box.x, box.bottom()}};
     shapes.emplace_back(Text{.at = {box.right() + 3, box.y - 5},
-                             .text = fmt::format("to {:.3g}", largest_seen),
+                             .text = fmt::format("to {:.3g}", largest_seen / unit),
                              .size = tick_size});
   }
   outline.push_back(outline.front());
@@ -118,26 +122,17 @@ void add_bar(Drawing& drawing, const Box& box, const Scale& scale, double larges
     const double y = box.bottom() - box.height * i / ticks;
     shapes.emplace_back(Line{{{box.right(), y}, {box.right() + tick_length, y}}, Role::quiet, 0.6});
     shapes.emplace_back(Text{.at = {box.right() + tick_length + 2, y + tick_size * 0.36},
-                             .text = fmt::format("{:.4g}", scale.largest * i / ticks),
+                             .text = fmt::format("{:.4g}", scale.largest / unit * i / ticks),
                              .size = tick_size});
   }
   shapes.emplace_back(Text{.at = {box.right() + right_of_bar - 6, box.y + box.height / 2},
-                           .text = scale.label,
+                           .text = exponent == 0 ? scale.label : scale.label + " / " + power_of_ten(exponent),
                            .size = label_size,
                            .anchor = Anchor::middle,
                            .upward = true});
 }
 
 }  // namespace
-
-double round_above(double value) {
-  if (!(value > 0) || !std::isfinite(value)) return 0.1;
-  const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double factor : {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}) {
-    if (factor * power >= value) return factor * power;
-  }
-  return 10 * power;
-}
 
 double largest_weight(const Map& map) {
   double largest = 0;

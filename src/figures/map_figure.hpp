@@ -25,10 +25,6 @@ struct Scale {
   std::string label = "attention weight";
 };
 
-/// The least of 1, 1.5, 2, 3, 4, 5, 6, 8 times a power of ten that is at least `value`; 0.1 where that is not
-/// positive and finite.
-double round_above(double value);
-
 /// The largest weight on or below the diagonal that is a number; 0 where none is above it.
 double largest_weight(const Map& map);
 

@@ -154,6 +154,10 @@ std::string render(const Drawing& drawing, Format format) {
   return bytes;
 }
 
+std::string cairo_version() {
+  return cairo_version_string();
+}
+
 std::string png_of(const Cells& cells) {
   const Surface surface{cairo_image_surface_create(CAIRO_FORMAT_ARGB32, cells.columns, cells.rows),
                         cairo_surface_destroy};

@@ -20,10 +20,11 @@ h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--rule)
 h3 { font-size: 1rem; margin: 1.5rem 0 .2rem; }
 p { margin: .4rem 0; max-width: 76ch; }
 .wide { overflow-x: auto; }
-td:first-child { min-width: 7.5rem; }
+td:first-child { white-space: nowrap; }
 figure { margin: 1rem 0 1.6rem; }
 figcaption { color: var(--quiet); font-size: .9rem; max-width: 90ch; margin-top: .4rem; }
-.panels { display: grid; gap: .6rem; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); }
+.panels { display: grid; gap: .6rem; grid-template-columns: repeat(var(--columns), minmax(0, 430px)); }
+.panels.chart { grid-template-columns: minmax(0, 1fr); }
 .panels.one { grid-template-columns: minmax(0, 1fr); }
 .panels.one svg { max-width: 560px; }
 @media (max-width: 640px) { .panels { grid-template-columns: repeat(min(var(--columns), 2), minmax(0, 1fr)); } .chart { overflow-x: auto; } .chart svg { min-width: 560px; } }
@@ -125,7 +126,8 @@ std::string to_html(const ReportFigure& figure) {
     layers = std::max(layers, panel.layer);
     heads = std::max(heads, panel.head);
   }
-  std::string html = "<h3>" + escaped(figure.title) + "</h3>\n<figure>\n";
+  std::string html = figure.title.empty() ? "" : "<h3>" + escaped(figure.title) + "</h3>\n";
+  html += "<figure>\n";
   if (layers > 1 || heads > 1) {
     html +=
         "<div class=switches hidden>" + switch_of("layer", layers) + switch_of("head", heads) + "</div>\n";
@@ -142,8 +144,8 @@ std::string to_html(const ReportFigure& figure) {
 std::string to_html(const ReportSection& section) {
   std::string html = "<h2>" + escaped(section.title) + "</h2>\n";
   for (const std::string& paragraph : section.paragraphs) html += "<p>" + escaped(paragraph) + "</p>\n";
-  for (const PageTable& table : section.tables) html += "<div class=wide>" + to_html(table) + "</div>\n";
   for (const ReportFigure& figure : section.figures) html += to_html(figure);
+  for (const PageTable& table : section.tables) html += "<div class=wide>" + to_html(table) + "</div>\n";
   if (!section.commands.empty()) {
     html += "<pre>";
     for (const std::string& command : section.commands) html += escaped(command) + "\n";
@@ -154,7 +156,7 @@ std::string to_html(const ReportSection& section) {
 
 }  // namespace
 
-std::string to_html(const Report& report) {
+std::string to_html(const ReportPage& report) {
   std::string html = page_start() + page_svg_style();
   html += style_part;
   html +=

@@ -26,12 +26,12 @@ struct ReportFigure {
 struct ReportSection {
   std::string title;
   std::vector<std::string> paragraphs = {};
-  std::vector<PageTable> tables = {};
   std::vector<ReportFigure> figures = {};
+  std::vector<PageTable> tables = {};
   std::vector<std::string> commands = {};  ///< lines of a shell
 };
 
-struct Report {
+struct ReportPage {
   std::string title;
   std::vector<std::string> lines;  ///< below the title
   std::vector<ReportSection> sections;
@@ -41,6 +41,6 @@ struct Report {
 /// One self-contained HTML file that opens from disk: no network, light and dark. Without scripts everything
 /// is shown; with them, a weight appears under the pointer and single layers or heads can be chosen. All text
 /// of the report is escaped.
-std::string to_html(const Report& report);
+std::string to_html(const ReportPage& report);
 
 }  // namespace sinkproof::figures

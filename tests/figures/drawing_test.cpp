@@ -7,6 +7,7 @@
 #include "figures/chart.hpp"
 #include "figures/colour_map.hpp"
 #include "figures/map_figure.hpp"
+#include "figures/numbers.hpp"
 #include "figures/page_svg.hpp"
 #include "figures/render.hpp"
 
