@@ -24,7 +24,7 @@ class Table {
   std::string place(const std::string& key) const {
     const toml::node* node = table_.get(key);
     return fmt::format("{}: line {}: [[{}]] '{}'", path_,
-                       (node ? node->source() : table_.source()).begin.line, kind_, key);
+                       (node ? node->source() : table_.source()).begin.line, kind_, formats::shown(key));
   }
 
   [[noreturn]] void refuse(const std::string& key, const std::string& what) const {
@@ -57,7 +57,7 @@ class Table {
     try {
       return numeric::parse_rational(*value);
     } catch (const InputError& error) {
-      refuse(key, error.what());
+      refuse(key, formats::shown(error.what()));
     }
   }
 
@@ -192,8 +192,8 @@ ClaimsFile read_claims(const std::string& path) {
     try {
       return toml::parse(text, path);
     } catch (const toml::parse_error& error) {
-      throw InputError(
-          fmt::format("{}: line {}: not TOML: {}", path, error.source().begin.line, error.description()));
+      throw InputError(fmt::format("{}: line {}: not TOML: {}", path, error.source().begin.line,
+                                   formats::shown(error.description())));
     }
   }();
   ClaimsFile file;

@@ -1,6 +1,7 @@
 #include "app/parameters.hpp"
 
 #include "errors.hpp"
+#include "formats/file.hpp"
 
 namespace sinkproof::app {
 
@@ -28,7 +29,7 @@ numeric::Rational exact_flag(const std::string& flag, const std::string& text) {
   try {
     return numeric::parse_rational(text);
   } catch (const InputError& error) {
-    throw InputError(flag + ": " + error.what());
+    throw InputError(flag + ": " + formats::shown(error.what()));
   }
 }
 

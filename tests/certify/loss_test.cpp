@@ -211,3 +211,22 @@ TEST_CASE("a larger content box, a longer sequence: bounds only grow; a goal cha
     before = upper;
   }
 }
+
+TEST_CASE(
+    "whenever the deadline comes, the bound is one: never below what an attack attains, never above fast") {
+  const certify::HeadMaps head(support::load("softmax_1h1d"));
+  const certify::Deadline none(60);
+  const auto logits = certify::trigger_logits(head, 1, none);
+  const auto leak = certify::bound_leak(head, 16, 1, none);
+  const double fast = certify::bound_loss(head, leak.upper, logits).at_trigger;
+  bool cut_short = false;
+  for (const double seconds : {0.0, 1e-3, 0.02, 0.1, 0.3, 1.0, 2.0}) {
+    CAPTURE(seconds);
+    // With goal 0 only the queries that were treated can have lowered it.
+    const auto tight = certify::tighten_at_trigger(head, 16, logits, fast, 0, 1, certify::Deadline(seconds));
+    CHECK(tight.upper >= 0.019129);
+    CHECK(tight.upper <= fast);
+    cut_short = cut_short || !tight.complete;
+  }
+  CHECK(cut_short);
+}

@@ -34,8 +34,9 @@ Rows identity(int length) {
 
 TEST_CASE("uniform causal attention has alpha_1 = H_T/T: above 0.3 up to T = 9, not at T = 10") {
   // H_8/8 = 761/2240 = 0.3397; H_9/9 = 7129/22680 = 0.3143; H_10/10 = 7381/25200 = 0.2929.
-  for (const auto& [length, sink] : {std::pair{8, true}, {9, true}, {10, false}}) {
-    CAPTURE(length);
+  for (const auto& each : {std::pair{8, true}, {9, true}, {10, false}}) {
+    const auto [length, sink] = each;
+    CAPTURE(each.first);
     const HeadMeasure measure = measured(uniform(length));
     Rational stored = 0, harmonic = 0;
     for (int i = 1; i <= length; ++i) {
@@ -91,9 +92,10 @@ TEST_CASE("alpha meant as 0.3 at T = 8: exact for what is stored, and flagged") 
     double weight, rest;  // both on the grid of one type
     bool sink;
   };
-  for (const auto& [weight, rest, sink] :
+  for (const Case& each :
        {Case{0.2, 0.8, true}, Case{0.2F, 0.8F, true}, Case{0.199951171875, 0.7998046875, false}}) {
-    CAPTURE(rest);
+    const auto& [weight, rest, sink] = each;
+    CAPTURE(each.rest);
     Rows rows = first_and_diagonal(8, [w = weight](int) { return w; });
     for (std::size_t i = 1; i < 8; ++i) rows[i][i] = rest;
     const HeadMeasure measure = measured(rows);
