@@ -2,7 +2,8 @@
 
     Numbers are integers in units of 2^-80. Every power e^s is at least 1 + s + s^2/2 + s^3/6, for s
     of either sign; with s = x / 2^20 and twenty squarings, all rounded down, that bounds e^x from
-    below, and e^x = 1 / e^(-x) bounds it from above. For |x| <= 40 both are within 10^-12 of e^x. *)
+    below, and e^x = 1 / e^(-x) bounds it from above. For |x| <= 20 both are within a factor
+    1 + 10^-12 of e^x. *)
 From Coq Require Import Reals Lra Lia Arith ZArith List.
 Open Scope R_scope.
 

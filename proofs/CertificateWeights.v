@@ -113,6 +113,22 @@ Proof. apply power_denominator_pos. Qed.
 Lemma ssum_scal n c f : ssum n (fun t => c * f t) = c * ssum n f.
 Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
 
+Lemma ssum_plus n f g : ssum n (fun t => f t + g t) = ssum n f + ssum n g.
+Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+
+Lemma ssum_exchange n n' (f : nat -> nat -> R) :
+  ssum n (fun t => ssum n' (fun u => f t u)) = ssum n' (fun u => ssum n (fun t => f t u)).
+Proof.
+  induction n; simpl; [|rewrite IHn, <- ssum_plus; reflexivity].
+  induction n'; simpl; [reflexivity|]. rewrite <- IHn'. ring.
+Qed.
+
+Lemma ssum_indicator n p f : (p < n)%nat -> ssum n (fun t => if (t =? p)%nat then f t else 0) = f p.
+Proof.
+  intros Hp. assert (E := bsum_indicator 0 (n - 1) p f). unfold bsum in E.
+  replace (S (n - 1) - 0)%nat with n in E by lia. apply E. lia.
+Qed.
+
 (** A dot product is a sum as soon as one of the lists ends. *)
 Lemma dot_sum u v h : (length u <= h)%nat \/ (length v <= h)%nat ->
   IZR (dot u v) = ssum h (fun t => IZR (nth t u 0%Z) * IZR (nth t v 0%Z)).
