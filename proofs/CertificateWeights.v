@@ -113,6 +113,12 @@ Proof. apply power_denominator_pos. Qed.
 Lemma ssum_scal n c f : ssum n (fun t => c * f t) = c * ssum n f.
 Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
 
+Lemma ssum_scal_r n c f : ssum n (fun t => f t * c) = ssum n f * c.
+Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+
+Lemma ssum_Rabs n f : Rabs (ssum n f) <= ssum n (fun t => Rabs (f t)).
+Proof. induction n; simpl; [rewrite Rabs_R0; lra|]. eapply Rle_trans; [apply Rabs_triang|]. lra. Qed.
+
 Lemma ssum_plus n f g : ssum n (fun t => f t + g t) = ssum n f + ssum n g.
 Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
 
