@@ -8,7 +8,7 @@
 
     [by_vertices] enumerates 2^d queries; [by_sums] in its place works for any d and is looser. *)
 From Coq Require Import Reals Lra Lia Arith ZArith List.
-From Sinkproof Require Import Sums Task CertificateWeights CertificateConvex CertificateScores CertificateExp.
+From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices CertificateExp CertificateScores.
 From Sinkproof Require Import CertificateGruessReal.
 Open Scope R_scope.
 
@@ -73,15 +73,15 @@ Definition value_row_of (d r : nat) (u : Z) (v : list Z) : value_row :=
   let b := nth 0 v 0%Z in let t := nth 1 v 0%Z in let n := nth (d + 2) v 0%Z in
   let s := abs_sum d (skipn 2 v) in
   let lo := (Z.min n t - s)%Z in let hi := (Z.max n t + s)%Z in
-  let e := row_sub v (unit_row r u) in
+  let e := sub v (unit_row r u) in
   ValueRow (Z.abs b) (hi - lo)%Z (Z.max (Z.abs (b - lo)) (Z.abs (b - hi)))%Z
            (Z.max (Z.abs (nth (d + 2) e 0)) (Z.abs (nth 1 e 0)) + abs_sum d (skipn 2 e))%Z.
 
-(** Whether every error in coordinate r is at most n / m. [bos], [key]: exponentials in units of 1 / exp_unit. *)
+(** Whether every error in coordinate r is at most n / m. [bos], [key]: exponentials in units of 1 / one. *)
 Definition row_check (L : Z) (u scores : Z) (h bos key : Z) (n m : Z) (v : value_row) : bool :=
-  ((bos * bos_offset v * scores + value_range v * h * exp_unit + 2 * exp_unit * scores * deviation v) * m
-     <=? n * (2 * exp_unit * scores * u))%Z &&
-  ((first_error v * exp_unit + (L - 1) * key * bos_offset v) * m <=? n * (exp_unit * u))%Z.
+  ((bos * bos_offset v * scores + value_range v * h * one + 2 * one * scores * deviation v) * m
+     <=? n * (2 * one * scores * u))%Z &&
+  ((first_error v * one + (L - 1) * key * bos_offset v) * m <=? n * (one * u))%Z.
 
 Fixpoint rows_check (check : nat -> list Z -> bool) (count r : nat) (M : list (list Z)) : bool :=
   match count with
@@ -178,49 +178,39 @@ Proof.
   assert (H := Rle_0_sqr (c m)). exact H.
 Qed.
 
-Lemma affine_difference f g : chord_affine f -> chord_affine g -> chord_affine (fun c => f c - g c).
-Proof. intros Hf Hg c m t Ht. rewrite (Hf c m t Ht), (Hg c m t Ht). unfold chord. field. Qed.
+Lemma affine_difference d f g : box_affine d f -> box_affine d g -> box_affine d (fun c => f c - g c).
+Proof. intros Hf Hg c m Hc Hm. rewrite (Hf c m Hc Hm), (Hg c m Hc Hm) at 1. ring. Qed.
 
-Lemma bent_self_convex d A sigma : chord_convex (bent_self d A sigma).
+Lemma bent_self_convex d A sigma : box_convex d (bent_self d A sigma).
 Proof.
   unfold bent_self. apply convex_plus; [|apply convex_plus].
-  - apply affine_convex, affine_scal, affine_difference; apply query_row_affine.
-  - apply convex_ssum. intros m _. apply affine_convex, affine_scal.
-    intros c k t Ht. rewrite (affine_coordinate m c k t Ht). unfold chord. field.
+  - apply convex_affine, affine_scal, affine_difference; apply query_row_affine.
+  - apply convex_ssum. intros m _. apply convex_affine, affine_scal.
+    apply (affine_ext d _ (fun c => A 1%nat (2 + m)%nat * c m)); [intros; ring|].
+    apply affine_scal, affine_coordinate.
   - apply convex_ssum. intros m _. apply convex_ssum. intros k _. apply convex_product.
     intros ->. rewrite Nat.eqb_refl. unfold Rmax. destruct Rle_dec; lra.
 Qed.
 
-Lemma bent_self_reads d A sigma : reads_box d (bent_self d A sigma).
-Proof.
-  intros c c' H. unfold bent_self. rewrite (query_row_reads d A 1 1 c c' H), (query_row_reads d A 1 (d + 2) c c' H).
-  f_equal. f_equal; apply ssum_ext; intros m Hm.
-  - rewrite H by assumption. reflexivity.
-  - apply ssum_ext. intros k Hk. rewrite !H by assumption. reflexivity.
-Qed.
-
-Lemma vertex_square d z m : is_vertex d z -> (m < d)%nat -> content_of z m * content_of z m = 1.
-Proof.
-  intros [Hl Hz] Hm. rewrite Forall_forall in Hz. unfold content_of.
-  destruct (Hz (nth m z 0%Z)) as [-> | ->]; [apply nth_In; lia| |]; lra.
-Qed.
+Lemma vertex_square d v m : is_vertex d v -> (m < d)%nat -> v m * v m = 1.
+Proof. intros Hv Hm. destruct (Hv m Hm) as [-> | ->]; lra. Qed.
 
 (** At a vertex the bent self score is what [logit_leaf] computes. *)
-Lemma bent_self_vertex d A M u z row sigma :
+Lemma bent_self_vertex d A M u v z row sigma :
   (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) -> 0 < u ->
-  (d + 2 <= length M)%nat -> is_vertex d z ->
-  (forall s, (s < d + 3)%nat -> query_row d A 1 (content_of z) s = IZR (nth s row 0%Z) * u) ->
-  bent_self d A (IZR sigma) (content_of z) =
+  (d + 2 <= length M)%nat -> is_vertex d v -> is_signs d z -> (forall m, (m < d)%nat -> v m = content_of z m) ->
+  (forall s, (s < d + 3)%nat -> query_row d A 1 v s = IZR (nth s row 0%Z) * u) ->
+  bent_self d A (IZR sigma) v =
   IZR (sigma * (nth 1 row 0%Z - nth d (skipn 2 row) 0%Z + sign_dot z (skipn 2 row)) + squares (- sigma) d M) * u.
 Proof.
-  intros HA Hu HM Hz Hrow. rewrite bent_self_value, plus_IZR, mult_IZR, plus_IZR, minus_IZR.
+  intros HA Hu HM Hv Hz Hvz Hrow. rewrite bent_self_value, plus_IZR, mult_IZR, plus_IZR, minus_IZR.
   rewrite square_sum_value, (sign_dot_value d) by assumption. unfold key_score.
   rewrite !Hrow, nth_skip2 by lia. replace (2 + d)%nat with (d + 2)%nat by lia.
-  rewrite (ssum_ext d (fun m => query_row d A 1 (content_of z) (2 + m)%nat * content_of z m)
+  rewrite (ssum_ext d (fun m => query_row d A 1 v (2 + m)%nat * v m)
     (fun m => u * (content_of z m * IZR (nth m (skipn 2 row) 0%Z)))).
-  2:{ intros m Hm. rewrite Hrow, nth_skip2 by lia. ring. }
+  2:{ intros m Hm. rewrite Hrow, nth_skip2, Hvz by lia. ring. }
   rewrite ssum_scal.
-  rewrite (ssum_ext d (fun m => content_of z m * content_of z m * _)
+  rewrite (ssum_ext d (fun m => v m * v m * _)
     (fun m => u * Rmax 0 (IZR (- sigma * entry M (2 + m) (2 + m))))).
   2:{ intros m Hm. rewrite (vertex_square d) by assumption. rewrite HA by lia.
       rewrite mult_IZR, opp_IZR.
@@ -235,43 +225,40 @@ Proof.
   intros d A M u HA Hu HM.
   set (e := by_vertices d M).
   (* from the vertices to the box *)
-  assert (Q : forall p leaf (f : (nat -> R) -> R), (p < d + 3)%nat ->
-    chord_convex f -> reads_box d f ->
-    (forall z row, is_vertex d z ->
-       (forall s, (s < d + 3)%nat -> query_row d A p (content_of z) s = IZR (nth s row 0%Z) * u) ->
-       f (content_of z) <= IZR (leaf z row) * u) ->
+  assert (Q : forall p leaf (f : content -> R), (p < d + 3)%nat -> box_convex d f ->
+    (forall v z row, is_vertex d v -> is_signs d z -> (forall m, (m < d)%nat -> v m = content_of z m) ->
+       (forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u) ->
+       f v <= IZR (leaf z row) * u) ->
     forall c, in_box d c -> f c <= IZR (query_maximum leaf d M p) * u).
-  { intros p leaf f Hp Hf Hr Hleaf. apply (vertices_suffice d f); [assumption|assumption|].
-    intros z Hz. destruct (query_maximum_bound leaf d A M u p z HA HM Hp Hz) as [row [H1 H2]].
-    eapply Rle_trans; [apply (Hleaf z row Hz H2)|]. apply Rmult_le_compat_r; [lra|]. apply IZR_le. exact H1. }
+  { intros p leaf f Hp Hf Hleaf. apply (box_maximum d f); [assumption|].
+    intros v Hv. destruct (query_maximum_bound leaf d A M u p v HA HM Hp Hv) as [z [row [Hz [Hvz [H1 H2]]]]].
+    eapply Rle_trans; [apply (Hleaf v z row Hv Hz Hvz H2)|]. apply Rmult_le_compat_r; [lra|]. apply IZR_le. exact H1. }
   set (lleaf := logit_leaf d (squares (-1) d M) (squares 1 d M)).
   intros c Hc.
   assert (Hl : query_norm d A 1 c <= IZR (spread e) * u).
-  { apply (Q 1%nat lleaf (query_norm d A 1)); [lia|apply query_norm_convex|apply query_norm_reads| |assumption].
-    intros z row Hz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow).
+  { apply (Q 1%nat lleaf (query_norm d A 1)); [lia|apply query_norm_convex| |assumption].
+    intros v z row Hv Hz Hvz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow).
     apply Rmult_le_compat_r; [lra|]. apply IZR_le, Z.le_max_l. }
   assert (Hs1 : bent_self d A (IZR 1) c <= IZR (spread e) * u).
-  { apply (Q 1%nat lleaf (bent_self d A (IZR 1))); [lia|apply bent_self_convex|apply bent_self_reads| |assumption].
-    intros z row Hz Hrow. rewrite (bent_self_vertex d A M u z row 1) by assumption.
+  { apply (Q 1%nat lleaf (bent_self d A (IZR 1))); [lia|apply bent_self_convex| |assumption].
+    intros v z row Hv Hz Hvz Hrow. rewrite (bent_self_vertex d A M u v z row 1) by assumption.
     apply Rmult_le_compat_r; [lra|]. apply IZR_le. unfold lleaf, logit_leaf. cbv zeta.
     change (Z.opp 1) with (-1)%Z. lia. }
   assert (Hs2 : bent_self d A (IZR (-1)) c <= IZR (spread e) * u).
-  { apply (Q 1%nat lleaf (bent_self d A (IZR (-1)))); [lia|apply bent_self_convex|apply bent_self_reads| |assumption].
-    intros z row Hz Hrow. rewrite (bent_self_vertex d A M u z row (-1)) by assumption.
+  { apply (Q 1%nat lleaf (bent_self d A (IZR (-1)))); [lia|apply bent_self_convex| |assumption].
+    intros v z row Hv Hz Hvz Hrow. rewrite (bent_self_vertex d A M u v z row (-1)) by assumption.
     apply Rmult_le_compat_r; [lra|]. apply IZR_le. unfold lleaf, logit_leaf. cbv zeta.
     change (Z.opp (-1)) with 1%Z. lia. }
   assert (Hb : query_row d A 1 c 0 - query_row d A 1 c (d + 2) + query_norm d A 1 c +
     Rmax 0 (query_row d A 1 c (d + 2) - query_row d A 1 c 1) <= IZR (bos_excess e) * u).
   { apply (Q 1%nat (bos_leaf d) (fun c => query_row d A 1 c 0 - query_row d A 1 c (d + 2) + query_norm d A 1 c +
-      Rmax 0 (query_row d A 1 c (d + 2) - query_row d A 1 c 1))); [lia| | | |assumption].
-    - apply convex_plus; [apply convex_plus|apply convex_max].
-      + apply affine_convex, affine_difference; apply query_row_affine.
+      Rmax 0 (query_row d A 1 c (d + 2) - query_row d A 1 c 1))); [lia| | |assumption].
+    - apply convex_plus; [apply convex_plus|apply convex_Rmax].
+      + apply convex_affine, affine_difference; apply query_row_affine.
       + apply query_norm_convex.
-      + apply affine_convex, affine_const.
-      + apply affine_convex, affine_difference; apply query_row_affine.
-    - intros x y H. rewrite (query_norm_reads d A 1 x y H), (query_row_reads d A 1 0 x y H),
-        (query_row_reads d A 1 1 x y H), (query_row_reads d A 1 (d + 2) x y H). reflexivity.
-    - intros z row Hz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow), !Hrow by lia.
+      + apply convex_affine, affine_const.
+      + apply convex_affine, affine_difference; apply query_row_affine.
+    - intros v z row Hv Hz Hvz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow), !Hrow by lia.
       unfold bos_leaf. rewrite nth_skip2. replace (2 + d)%nat with (d + 2)%nat by lia.
       rewrite !plus_IZR, minus_IZR.
       assert (H : Rmax 0 (IZR (nth (d + 2) row 0%Z) * u - IZR (nth 1 row 0%Z) * u)
@@ -283,13 +270,12 @@ Proof.
   assert (Hk : Rmax (query_row d A (d + 2) c (d + 2)) (query_row d A (d + 2) c 1) - query_row d A (d + 2) c 0 +
     query_norm d A (d + 2) c <= IZR (key_excess e) * u).
   { apply (Q (d + 2)%nat (key_leaf d) (fun c => Rmax (query_row d A (d + 2) c (d + 2)) (query_row d A (d + 2) c 1) -
-      query_row d A (d + 2) c 0 + query_norm d A (d + 2) c)); [lia| | | |assumption].
-    - apply convex_plus; [|apply query_norm_convex]. apply (convex_plus _ (fun c => - query_row d A (d + 2) c 0)).
-      + apply convex_max; apply affine_convex, query_row_affine.
-      + apply affine_convex. intros x m t Ht. rewrite (query_row_affine d A (d + 2) 0 x m t Ht). unfold chord. field.
-    - intros x y H. rewrite (query_norm_reads d A (d + 2) x y H), (query_row_reads d A (d + 2) 0 x y H),
-        (query_row_reads d A (d + 2) 1 x y H), (query_row_reads d A (d + 2) (d + 2) x y H). reflexivity.
-    - intros z row Hz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow), !Hrow by lia.
+      query_row d A (d + 2) c 0 + query_norm d A (d + 2) c)); [lia| | |assumption].
+    - apply convex_plus; [|apply query_norm_convex]. apply (convex_plus d _ (fun c => - query_row d A (d + 2) c 0)).
+      + apply convex_Rmax; apply convex_affine, query_row_affine.
+      + apply convex_affine. apply (affine_ext d _ (fun c => -1 * query_row d A (d + 2) c 0)); [intros; ring|].
+        apply affine_scal, query_row_affine.
+    - intros v z row Hv Hz Hvz Hrow. unfold query_norm. rewrite (norm_value d _ row u Hu Hrow), !Hrow by lia.
       unfold key_leaf. rewrite nth_skip2. replace (2 + d)%nat with (d + 2)%nat by lia.
       rewrite plus_IZR, minus_IZR.
       assert (H : Rmax (IZR (nth (d + 2) row 0%Z) * u) (IZR (nth 1 row 0%Z) * u)

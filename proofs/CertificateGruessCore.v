@@ -4,8 +4,29 @@
     equal: if all logarithms of the weights are within h of a centre, then the two means differ by at most
     (range of v) * h / 2. *)
 From Coq Require Import Reals Lra Lia Arith.
-From Sinkproof Require Import Sums Task CertificateExp.
+From Sinkproof Require Import Sums Task.
 Open Scope R_scope.
+
+(** The bound behind tanh x <= x. *)
+Lemma tanh_below h : 0 <= h -> 2 * (exp h - 1) <= h * (exp h + 1).
+Proof.
+  intros [Hh|<-]; [|rewrite exp_0; lra].
+  set (f := fun x => x * (exp x + 1) - 2 * (exp x - 1)).
+  destruct (MVT_cor2 f (fun x => (x - 1) * exp x + 1) 0 h Hh) as [c [Hc [Hc0 _]]].
+  - intros c _. unfold f.
+    replace ((c - 1) * exp c + 1) with ((1 * (exp c + 1) + c * (exp c + 0)) - (0 * (exp c - 1) + 2 * (exp c - 0))) by ring.
+    apply (derivable_pt_lim_minus (fun x => x * (exp x + 1)) (fun x => 2 * (exp x - 1))).
+    + apply (derivable_pt_lim_mult (fun x => x) (fun x => exp x + 1)); [apply derivable_pt_lim_id|].
+      apply (derivable_pt_lim_plus exp (fun _ => 1)); [apply derivable_pt_lim_exp|apply derivable_pt_lim_const].
+    + apply (derivable_pt_lim_mult (fun _ => 2) (fun x => exp x - 1)); [apply derivable_pt_lim_const|].
+      apply (derivable_pt_lim_minus exp (fun _ => 1)); [apply derivable_pt_lim_exp|apply derivable_pt_lim_const].
+  - unfold f in Hc. rewrite exp_0 in Hc.
+    assert (H1 : 0 <= (c - 1) * exp c + 1).
+    { assert (H := exp_ineq1_le (- c)). rewrite exp_Ropp in H. assert (He := exp_pos c).
+      assert (H3 : (1 - c) * exp c <= / exp c * exp c) by (apply Rmult_le_compat_r; lra).
+      rewrite Rinv_l in H3 by lra. lra. }
+    assert (H2 : 0 <= ((c - 1) * exp c + 1) * (h - 0)) by (apply Rmult_le_pos; lra). lra.
+Qed.
 
 (** |w - W| is convex in w, hence below its chord on [m, M]. *)
 Lemma distance_chord m M W w : m <= W <= M -> m <= w <= M ->

@@ -3,7 +3,7 @@
     [extents]: how far the logits of a query can be from each other, over all contents;
     [row_bounds]: what an output coordinate makes of the tokens. They bound every error. *)
 From Coq Require Import Reals Lra Lia Arith.
-From Sinkproof Require Import Sums Task CertificateWeights CertificateConvex CertificateScores CertificateGruessCore.
+From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices CertificateScores CertificateGruessCore.
 Open Scope R_scope.
 
 (** Over all contents c of a query: at the trigger, every key's score is within h of x^T A e_N, and BOS exceeds

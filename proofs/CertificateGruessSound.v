@@ -1,6 +1,6 @@
 (** * The checker of Gruess' bound is right: main theorem at the end. *)
 From Coq Require Import Reals Lra Lia Arith ZArith List.
-From Sinkproof Require Import Sums Task CertificateWeights CertificateConvex CertificateScores CertificateExp.
+From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices CertificateExp CertificateScores.
 From Sinkproof Require Import CertificateGruessReal CertificateGruess.
 Open Scope R_scope.
 
@@ -127,13 +127,13 @@ Lemma value_row_sound :
 Proof using HV Hx Hux.
   unfold value_row_of. cbv zeta. cbn [value_range bos_offset deviation first_error].
   set (b := nth 0 v 0%Z). set (t := nth 1 v 0%Z). set (n := nth (d + 2) v 0%Z). set (s := abs_sum d (skipn 2 v)).
-  set (e := row_sub v (unit_row r u)).
+  set (e := sub v (unit_row r u)).
   exists (IZR (Z.min n t - s) * x), (IZR (Z.max n t + s) * x).
   split; [rewrite !minus_IZR; ring|].
   assert (Habs : forall z, Rabs (IZR z * x) = IZR (Z.abs z) * x).
   { intros z. rewrite Rabs_mult, (Rabs_pos_eq x), abs_IZR by lra. reflexivity. }
   assert (E : forall q, (q < d + 3)%nat -> V r q - kronecker r q = IZR (nth q e 0%Z) * x).
-  { intros q Hq. unfold e. rewrite nth_row_sub, nth_unit_row, HV by assumption. unfold kronecker.
+  { intros q Hq. unfold e. rewrite nth_sub, nth_unit_row, HV by assumption. unfold kronecker.
     rewrite minus_IZR. destruct (q =? r)%nat; [lra|ring]. }
   assert (N : forall (f : nat -> R) row c, in_box d c ->
     (forall m, (m < d)%nat -> f m = IZR (nth (2 + m) row 0%Z) * x) ->
@@ -201,7 +201,7 @@ Proof.
   apply Z.ltb_lt in Hm. apply Nat.leb_le in HL.
   assert (HS : (0 < S)%Z) by apply score_denominator_pos. assert (Hu : (0 < u)%Z) by apply value_denominator_pos.
   assert (HS' : 0 < IZR S) by (apply (IZR_lt 0); assumption). assert (Hu' : 0 < IZR u) by (apply (IZR_lt 0); assumption).
-  assert (HU : 0 < IZR exp_unit) by apply exp_unit_pos. assert (HUz : (0 < exp_unit)%Z) by (apply lt_IZR; assumption).
+  assert (HU : 0 < IZR one) by apply one_pos. assert (HUz : (0 < one)%Z) by (apply lt_IZR; assumption).
   assert (Hbos := exp_upper_correct _ _ _ HS Ebos). assert (Hkey := exp_upper_correct _ _ _ HS Ekey).
   assert (HE : extents d (score_map w) (IZR (spread e) * / IZR S) (IZR (bos_excess e) * / IZR S) (IZR (key_excess e) * / IZR S)).
   { apply Hlevel.
@@ -221,20 +221,20 @@ Proof.
   assert (Hoff0 : 0 <= IZR (bos_offset row) * / IZR u) by (destruct HR as [_ [H _]]; eapply Rle_trans; [apply Rabs_pos|exact H]).
   destruct (Nat.eq_dec i (trig I)) as [->|Hne].
   - eapply Rle_trans; [apply (gruess_at_trigger L d _ _ _ _ _ HE I r lo hi _ _ HI Hr HR)|].
-    assert (Hpos : (0 < 2 * exp_unit * S * u)%Z) by (apply Z.mul_pos_pos; [apply Z.mul_pos_pos; [lia|]|]; assumption).
+    assert (Hpos : (0 < 2 * one * S * u)%Z) by (apply Z.mul_pos_pos; [apply Z.mul_pos_pos; [lia|]|]; assumption).
     eapply Rle_trans; [|exact (fraction_le _ _ n m Hpos Hm Hat)].
     rewrite !plus_IZR, !mult_IZR, Hrange.
-    apply Rle_trans with (IZR bos / IZR exp_unit / 2 * (IZR (bos_offset row) * / IZR u) +
+    apply Rle_trans with (IZR bos / IZR one / 2 * (IZR (bos_offset row) * / IZR u) +
       IZR (value_range row) * / IZR u * (IZR (spread e) * / IZR S) / 2 + IZR (deviation row) * / IZR u).
     + do 2 apply Rplus_le_compat_r. apply Rmult_le_compat_r; [assumption|]. lra.
     + apply Req_le. field. repeat split; lra.
   - eapply Rle_trans; [apply (off_trigger L d _ _ _ _ _ HE I i r lo hi _ _ HI Hi Hr Hne HR)|].
-    assert (Hpos : (0 < exp_unit * u)%Z) by (apply Z.mul_pos_pos; assumption).
+    assert (Hpos : (0 < one * u)%Z) by (apply Z.mul_pos_pos; assumption).
     eapply Rle_trans; [|exact (fraction_le _ _ n m Hpos Hm Hoff)].
     rewrite !plus_IZR, !mult_IZR, minus_IZR, Hb, <- INR_IZR_INZ.
     assert (HLr : 1 <= INR L) by (replace 1 with (INR 1) by reflexivity; apply le_INR; lia).
     apply Rle_trans with (IZR (first_error row) * / IZR u +
-      (INR L - 1) * (IZR key / IZR exp_unit) * (IZR (bos_offset row) * / IZR u)).
+      (INR L - 1) * (IZR key / IZR one) * (IZR (bos_offset row) * / IZR u)).
     + apply Rplus_le_compat_l. apply Rmult_le_compat_r; [assumption|]. apply Rmult_le_compat_l; lra.
     + apply Req_le. field. repeat split; lra.
 Qed.

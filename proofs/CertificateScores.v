@@ -4,9 +4,47 @@
     scores only through the row x^T A, which is affine in its content c. The checkers enumerate
     that row at the vertices of the content box, in integers. *)
 From Coq Require Import Reals Lra Lia Arith ZArith List.
-From Sinkproof Require Import Sums Task CertificateWeights CertificateConvex.
+From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices.
 Import ListNotations.
 Open Scope R_scope.
+
+(** ** Sums over m < n *)
+
+Lemma ssum_plus n f g : ssum n (fun k => f k + g k) = ssum n f + ssum n g.
+Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+
+Lemma ssum_zero n f : (forall k, (k < n)%nat -> f k = 0) -> ssum n f = 0.
+Proof. induction n; simpl; intros H; [reflexivity|]. rewrite IHn, H by (intros; auto with arith). ring. Qed.
+
+Lemma ssum_Rabs n f : Rabs (ssum n f) <= ssum n (fun k => Rabs (f k)).
+Proof. induction n; simpl; [rewrite Rabs_R0; lra|]. eapply Rle_trans; [apply Rabs_triang|]. lra. Qed.
+
+Lemma ssum_opp n f : ssum n (fun k => - f k) = - ssum n f.
+Proof. induction n; simpl; [ring|]. rewrite IHn. ring. Qed.
+
+Lemma ssum_nonneg n f : (forall k, (k < n)%nat -> 0 <= f k) -> 0 <= ssum n f.
+Proof.
+  induction n; simpl; intros H; [lra|]. assert (H1 := H n ltac:(lia)).
+  assert (0 <= ssum n f) by (apply IHn; intros; apply H; lia). lra.
+Qed.
+
+(** A sum over all coordinates 0 .. d+2: B, T, the contents, N. *)
+Lemma bsum_coordinates d f :
+  bsum 0 (d + 2) f = f 0%nat + f 1%nat + ssum d (fun m => f (2 + m)%nat) + f (d + 2)%nat.
+Proof.
+  unfold bsum. replace (S (d + 2) - 0)%nat with (S (S (S d))) by lia.
+  rewrite ssum_first, ssum_first. cbn [ssum Nat.add].
+  replace (S (S d)) with (d + 2)%nat by lia. ring.
+Qed.
+
+(** |sum g_m c_m| <= sum |g_m| on the box. *)
+Lemma dot_box d g c : in_box d c ->
+  Rabs (ssum d (fun m => g m * c m)) <= ssum d (fun m => Rabs (g m)).
+Proof.
+  intros Hc. eapply Rle_trans; [apply ssum_Rabs|]. apply ssum_le. intros m Hm.
+  rewrite Rabs_mult. rewrite <- (Rmult_1_r (Rabs (g m))) at 2.
+  apply Rmult_le_compat_l; [apply Rabs_pos|]. apply Rabs_le. apply Hc. assumption.
+Qed.
 
 (** ** The row x^T A *)
 
@@ -87,47 +125,25 @@ Proof. intros [_ H] Hk m Hm. apply H; assumption. Qed.
 
 (** ** As functions of the query's content *)
 
-Lemma query_row_affine d A p s : chord_affine (fun c => query_row d A p c s).
+Lemma query_row_affine d A p s : box_affine d (fun c => query_row d A p c s).
 Proof.
   apply affine_plus; [apply affine_const|]. apply affine_ssum. intros k _.
-  intros c m t Ht. rewrite (affine_coordinate k c m t Ht). unfold chord. field.
+  apply (affine_ext d _ (fun c => A (2 + k)%nat s * c k)); [intros; ring|].
+  apply affine_scal, affine_coordinate.
 Qed.
 
-Lemma query_norm_convex d A p : chord_convex (fun c => query_norm d A p c).
-Proof. apply convex_ssum. intros k _. apply convex_abs, query_row_affine. Qed.
+Lemma query_norm_convex d A p : box_convex d (fun c => query_norm d A p c).
+Proof. apply convex_ssum. intros k _. apply convex_Rabs, query_row_affine. Qed.
 
-Lemma query_row_reads d A p s : reads_box d (fun c => query_row d A p c s).
-Proof. intros c c' H. unfold query_row. f_equal. apply ssum_ext. intros k Hk. rewrite H by assumption. reflexivity. Qed.
-
-Lemma query_norm_reads d A p : reads_box d (fun c => query_norm d A p c).
-Proof. intros c c' H. apply ssum_ext. intros k Hk. rewrite (query_row_reads d A p _ c c' H). reflexivity. Qed.
+(** A square with a nonnegative coefficient lies below its chord; a product of two coordinates is on it. *)
+Lemma convex_product d k l q : (k = l -> 0 <= q) -> box_convex d (fun c => c k * c l * q).
+Proof.
+  intros Hq c m Hc Hm. assert (Ht := Hc m Hm). unfold set. destruct (Nat.eqb_spec k m), (Nat.eqb_spec l m); subst; try lra.
+  assert (H := Hq eq_refl). assert (H2 : c m * c m <= 1) by nra.
+  assert (c m * c m * q <= 1 * q) by (apply Rmult_le_compat_r; assumption). lra.
+Qed.
 
 (** ** Rows of integers *)
-
-(** Sums and differences of rows; the shorter one counts as continued by zeros. *)
-Fixpoint row_add (a b : list Z) : list Z :=
-  match a, b with
-  | x :: a', y :: b' => (x + y)%Z :: row_add a' b'
-  | nil, _ => b
-  | _, nil => a
-  end.
-Fixpoint row_sub (a b : list Z) : list Z :=
-  match a, b with
-  | x :: a', y :: b' => (x - y)%Z :: row_sub a' b'
-  | nil, _ => map Z.opp b
-  | _, nil => a
-  end.
-
-Lemma nth_row_add a b s : nth s (row_add a b) 0%Z = (nth s a 0 + nth s b 0)%Z.
-Proof.
-  revert b s. induction a as [|x a IH]; intros [|y b] [|s]; simpl; try lia. apply IH.
-Qed.
-
-Lemma nth_row_sub a b s : nth s (row_sub a b) 0%Z = (nth s a 0 - nth s b 0)%Z.
-Proof.
-  revert b s. induction a as [|x a IH]; intros [|y b] [|s]; simpl; try lia; [|apply IH].
-  change 0%Z with (Z.opp 0) at 1. rewrite map_nth. lia.
-Qed.
 
 (** Sum of the absolute values of the first n entries. *)
 Fixpoint abs_sum (n : nat) (l : list Z) : Z :=
@@ -144,6 +160,11 @@ Proof.
   - cbn [abs_sum nth]. rewrite plus_IZR, abs_IZR, IH. reflexivity.
 Qed.
 
+(** A vertex as a list of signs. *)
+Definition is_signs (d : nat) (z : list Z) : Prop :=
+  length z = d /\ Forall (fun x => x = 1%Z \/ x = (-1)%Z) z.
+Definition content_of (z : list Z) : content := fun m => IZR (nth m z 0%Z).
+
 (** Scalar product of signs with the first entries. *)
 Fixpoint sign_dot (z l : list Z) : Z :=
   match z, l with
@@ -151,7 +172,7 @@ Fixpoint sign_dot (z l : list Z) : Z :=
   | _, _ => 0%Z
   end.
 
-Lemma sign_dot_value d z l : is_vertex d z ->
+Lemma sign_dot_value d z l : is_signs d z ->
   IZR (sign_dot z l) = ssum d (fun m => content_of z m * IZR (nth m l 0%Z)).
 Proof.
   intros [<- Hz]. revert l. induction Hz as [|s z Hs Hz IH]; intros l; [reflexivity|].
@@ -171,8 +192,8 @@ Variable leaf : list Z -> list Z -> Z.
 Fixpoint vertex_maximum (slopes : list (list Z)) (signs row : list Z) : Z :=
   match slopes with
   | nil => leaf signs row
-  | s :: rest => Z.max (vertex_maximum rest (1%Z :: signs) (row_add row s))
-                       (vertex_maximum rest ((-1)%Z :: signs) (row_sub row s))
+  | s :: rest => Z.max (vertex_maximum rest (1%Z :: signs) (add row s))
+                       (vertex_maximum rest ((-1)%Z :: signs) (sub row s))
   end.
 End Enumeration.
 
@@ -187,7 +208,7 @@ Definition query_maximum (leaf : list Z -> list Z -> Z) (d : nat) (M : list (lis
 Fixpoint vertex_row (slopes : list (list Z)) (signs row : list Z) : list Z :=
   match slopes, signs with
   | s :: slopes', z :: signs' =>
-      vertex_row slopes' signs' (match z with Zneg _ => row_sub row s | _ => row_add row s end)
+      vertex_row slopes' signs' (match z with Zneg _ => sub row s | _ => add row s end)
   | _, _ => row
   end.
 
@@ -214,7 +235,7 @@ Proof.
   - destruct z as [|x z]; [discriminate|]. apply Forall_cons_iff in Hz. destruct Hz as [Hx Hz].
     cbn [vertex_row length]. rewrite ssum_first, IH by (assumption || (simpl in Hl; lia)).
     unfold entry at 2. cbn [nth].
-    destruct Hx as [-> | ->]; [rewrite nth_row_add, plus_IZR|rewrite nth_row_sub, minus_IZR]; unfold entry; cbn [nth]; ring.
+    destruct Hx as [-> | ->]; [rewrite nth_add, plus_IZR|rewrite nth_sub, minus_IZR]; unfold entry; cbn [nth]; ring.
 Qed.
 
 Lemma ssum_rev n f : ssum n (fun k => f (n - S k)%nat) = ssum n f.
@@ -234,27 +255,44 @@ Qed.
 Lemma nth_skip {X} (x : X) m l : nth m (skipn 2 l) x = nth (2 + m) l x.
 Proof. destruct l as [|a [|b l]]; simpl; destruct m; reflexivity. Qed.
 
-(** What the enumeration proves: at every vertex [leaf] sees that vertex' row, and is at most the maximum. *)
-Lemma query_maximum_bound leaf d A M u p z :
-  (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) ->
-  (d + 2 <= length M)%nat -> (p < d + 3)%nat -> is_vertex d z ->
-  exists row, (leaf z row <= query_maximum leaf d M p)%Z /\
-    forall s, (s < d + 3)%nat -> query_row d A p (content_of z) s = IZR (nth s row 0%Z) * u.
+(** A vertex has its signs. *)
+Lemma signs_of_vertex d v : is_vertex d v ->
+  exists z, is_signs d z /\ forall m, (m < d)%nat -> v m = content_of z m.
 Proof.
-  intros HA HM Hp [Hl Hz]. set (slopes := content_rows d M).
+  intros Hv. set (g := fun m => if Rlt_dec 0 (v m) then 1%Z else (-1)%Z). exists (map g (seq 0 d)).
+  split; [split|].
+  - rewrite map_length, seq_length. reflexivity.
+  - apply Forall_forall. intros x Hx. apply in_map_iff in Hx. destruct Hx as [m [<- _]].
+    unfold g. destruct (Rlt_dec 0 (v m)); tauto.
+  - intros m Hm. unfold content_of.
+    rewrite (nth_indep _ 0%Z (g 0%nat)) by (rewrite map_length, seq_length; assumption).
+    rewrite map_nth, seq_nth by assumption. unfold g. simpl.
+    destruct (Hv m Hm) as [-> | ->]; [destruct (Rlt_dec 0 (-1))|destruct (Rlt_dec 0 1)]; (reflexivity || lra).
+Qed.
+
+(** What the enumeration proves: at every vertex [leaf] sees that vertex' row, and is at most the maximum. *)
+Lemma query_maximum_bound leaf d A M u p v :
+  (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) ->
+  (d + 2 <= length M)%nat -> (p < d + 3)%nat -> is_vertex d v ->
+  exists z row, is_signs d z /\ (forall m, (m < d)%nat -> v m = content_of z m) /\
+    (leaf z row <= query_maximum leaf d M p)%Z /\
+    forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u.
+Proof.
+  intros HA HM Hp Hv. destruct (signs_of_vertex d v Hv) as [z [Hz Hvz]]. exists z.
+  destruct Hz as [Hl Hz]. set (slopes := content_rows d M).
   assert (Hf : length (firstn d (skipn 2 M)) = d) by (rewrite firstn_length, skipn_length; lia).
   assert (Hs : length slopes = d) by (unfold slopes, content_rows; rewrite rev_length; assumption).
   assert (Hr : Forall (fun x => x = 1%Z \/ x = (-1)%Z) (rev z)).
   { apply Forall_forall. intros x Hx. apply in_rev in Hx. revert x Hx. apply Forall_forall. assumption. }
   assert (Hrl : length (rev z) = length slopes) by (rewrite rev_length; congruence).
-  exists (vertex_row slopes (rev z) (nth p M nil)). split.
+  exists (vertex_row slopes (rev z) (nth p M nil)). split; [split; assumption|]. split; [assumption|]. split.
   - unfold query_maximum. fold slopes.
     assert (H := vertex_maximum_bound leaf slopes (rev z) nil (nth p M nil) Hrl Hr).
     rewrite rev_involutive, app_nil_r in H. exact H.
   - intros s Hs'. rewrite vertex_row_nth by assumption. unfold query_row. rewrite HA by assumption.
     rewrite Rmult_plus_distr_r. unfold entry at 1. f_equal. rewrite Hrl, Hs.
     rewrite (Rmult_comm _ u), <- ssum_scal. rewrite <- ssum_rev. apply ssum_ext. intros k Hk.
-    rewrite HA by lia. rewrite rev_nth by lia. unfold content_of. rewrite Hl.
+    rewrite HA, Hvz by lia. rewrite rev_nth by lia. unfold content_of. rewrite Hl.
     replace (entry slopes k s) with (entry M (2 + (d - S k)) s); [ring|].
     unfold entry, slopes, content_rows. rewrite rev_nth by lia. rewrite Hf.
     rewrite nth_below, nth_skip by lia. reflexivity.
