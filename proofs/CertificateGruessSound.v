@@ -4,6 +4,9 @@ From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices C
 From Sinkproof Require Import CertificateGruessReal CertificateGruess.
 Open Scope R_scope.
 
+(** The proofs below never compute an exponential. *)
+Local Opaque exp_upper.
+
 (** ** Extents by sums *)
 
 Lemma fold_sum (f : list Z -> Z) rows :
