@@ -96,6 +96,9 @@ Proof.
     + rewrite ssum_first. cbn [nth norm1]. rewrite plus_IZR, abs_IZR. apply Rplus_le_compat_l, IH.
 Qed.
 
+(** The proofs below never compute an exponential. *)
+Local Opaque exp_upper.
+
 (** Scaled by D > 0: what is at most an integer number of 1/D. *)
 Lemma odds_at_most_sound L D num den self ordinary trigger xs xo xt :
   (0 < D)%Z -> (0 < den)%Z -> (num <= den)%Z -> (3 <= L)%nat ->
@@ -167,7 +170,7 @@ Proof.
     f_equal; [f_equal|].
     + field. lra.
     + apply ssum_ext. intros m Hm. rewrite abs_IZR, minus_IZR, (A_entry (2 + m) K), (A_entry (2 + m) 0) by lia.
-      fold (Rdiv (Rabs (IZR (entry M (2 + m) K) - IZR (entry M (2 + m) 0))) (IZR D)). rewrite <- Rabs_over_D. f_equal. field. lra.
+      etransitivity; [|apply Rabs_over_D]. f_equal. field. lra.
     + apply ssum_ext. intros l Hl. rewrite plus_IZR, abs_IZR, IZR_zsum, Rmult_plus_distr_r, <- ssum_scal_r, (A_entry (d + 2) (2 + l)) by lia.
       f_equal; [apply Rabs_over_D|]. apply ssum_ext. intros m Hm. rewrite abs_IZR, (A_entry (2 + m) (2 + l)) by lia. apply Rabs_over_D.
 Qed.
@@ -190,13 +193,11 @@ Proof.
     f_equal; [f_equal|].
     + field. lra.
     + apply ssum_ext. intros m Hm. rewrite abs_IZR, plus_IZR, minus_IZR, (A_entry (2 + m) (d + 2)), (A_entry (2 + m) 0), (A_entry (d + 2) (2 + m)) by lia.
-      change (Rabs ?x * / IZR D) with (Rabs x / IZR D).
-      match goal with |- _ = Rabs ?x * / IZR D => change (Rabs x * / IZR D) with (Rabs x / IZR D) end.
-      rewrite <- Rabs_over_D. f_equal. field. lra.
+      etransitivity; [|apply Rabs_over_D]. f_equal. field. lra.
     + apply ssum_ext. intros l Hl. rewrite plus_IZR, IZR_max0, IZR_zsum, Rmult_plus_distr_r, <- ssum_scal_r, (A_entry (2 + l) (2 + l)) by lia.
       f_equal.
-      * unfold Rdiv. assert (I : 0 < / IZR D) by (apply Rinv_0_lt_compat; assumption).
-        rewrite <- (Rmult_0_l (/ IZR D)) at 1. symmetry. rewrite !(Rmult_comm _ (/ IZR D)). apply RmaxRmult. lra.
+      * assert (I : 0 < / IZR D) by (apply Rinv_0_lt_compat; assumption). set (x := IZR (entry M (2 + l) (2 + l))).
+        unfold Rdiv, Rmax. destruct (Rle_dec 0 (x * / IZR D)), (Rle_dec 0 x); nra.
       * apply ssum_ext. intros m Hm. destruct (m =? l)%nat; [ring|].
         rewrite abs_IZR, (A_entry (2 + m) (2 + l)) by lia. apply Rabs_over_D.
 Qed.
@@ -221,17 +222,14 @@ Lemma nth_functions r s : nth s (row_functions d M r) 0%Z =
 Proof.
   unfold row_functions. destruct s as [|[|s]]; [reflexivity|reflexivity|]. cbn [nth Nat.eqb].
   destruct (Nat.ltb_spec (S (S s)) (2 + d)).
-  - rewrite (nth_indep _ 0%Z (entry M r (2 + 0))) by (rewrite map_length, seq_length; lia).
-    rewrite map_nth, seq_nth by lia. reflexivity.
+  - apply (nth_map_seq Z (fun l => entry M r (2 + l))). lia.
   - apply nth_overflow. rewrite map_length, seq_length. lia.
 Qed.
 
 Lemma entry_slopes m s : (m < d)%nat ->
   entry (map (fun m => row_functions d M (2 + m)) (seq 0 d)) m s = nth s (row_functions d M (2 + m)) 0%Z.
 Proof.
-  intros Hm. unfold entry. f_equal.
-  rewrite (nth_indep _ nil (row_functions d M (2 + 0))) by (rewrite map_length, seq_length; lia).
-  rewrite (map_nth (fun m => row_functions d M (2 + m))), seq_nth by lia. reflexivity.
+  intros Hm. unfold entry. f_equal. apply (nth_map_seq (list Z) (fun m => row_functions d M (2 + m))). assumption.
 Qed.
 
 (** The functions of [row_functions], at content v, are those of the proof. *)
@@ -301,7 +299,7 @@ Proof.
     assert (Hv' : forall s, IZR (nth s values 0%Z) = IZR (nth s (row_functions d M (d + 2)) 0%Z) +
       ssum d (fun m => v m * IZR (nth s (row_functions d M (2 + m)) 0%Z))).
     { intros s. rewrite Hval. f_equal. apply ssum_ext. intros m Hm. rewrite entry_slopes by assumption. reflexivity. }
-    clear Hval. unfold odds_leaf in Hl. destruct values as [|f [|t g]]; try discriminate.
+    clear Hval. unfold odds_leaf in Hl. destruct values as [|f [|t g]]; [discriminate Hl|discriminate Hl|].
     assert (Ef := eq_trans (Hv' 0%nat) (functions_base v (d + 2) 0 (or_introl (conj eq_refl eq_refl)))).
     assert (Et := eq_trans (Hv' 1%nat) (functions_base v 1 1 (or_intror (conj eq_refl eq_refl)))).
     assert (Eg : forall l, (l < d)%nat -> IZR (nth l g 0%Z) = IZR D * key_slope d A l v).

@@ -163,11 +163,14 @@ Qed.
 Lemma length_column M s : length (column M s) = length M.
 Proof. apply map_length. Qed.
 
-Lemma nth_columns n M s : (s < n)%nat -> nth s (columns n M) nil = column M s.
+Lemma nth_map_seq (T : Type) (f : nat -> T) n k (x : T) : (k < n)%nat -> nth k (map f (seq 0 n)) x = f k.
 Proof.
-  intros H. unfold columns. rewrite (nth_indep _ nil (column M 0)) by (rewrite map_length, seq_length; lia).
-  rewrite map_nth, seq_nth by lia. reflexivity.
+  intros H. rewrite (nth_indep _ x (f 0%nat)) by (rewrite map_length, seq_length; assumption).
+  rewrite map_nth, seq_nth by assumption. reflexivity.
 Qed.
+
+Lemma nth_columns n M s : (s < n)%nat -> nth s (columns n M) nil = column M s.
+Proof. apply nth_map_seq. Qed.
 
 Lemma entry_products c us vs r s : entry (products c us vs) r s = (c * dot (nth r us nil) (nth s vs nil))%Z.
 Proof.
