@@ -81,9 +81,9 @@ Fixpoint squarings_down (k : nat) (m : Z) : Z :=
   | S k' => squarings_down k' (Z.shiftr (m * m) precision)
   end.
 
-(** At most one * e^(num/den), for den > 0. *)
+(** At most one * e^(num/den), for den > 0. Beyond e^64 nothing is gained, and digits would explode. *)
 Definition exp_lower (num den : Z) : Z :=
-  squarings_down halvings (cubic_down ((num * one) / (den * 2 ^ Z.of_nat halvings))).
+  squarings_down halvings (cubic_down ((Z.min num (64 * den) * one) / (den * 2 ^ Z.of_nat halvings))).
 
 (** At least one * e^(num/den), for den > 0; None where that would be beyond all use. *)
 Definition exp_upper (num den : Z) : option Z :=
@@ -141,7 +141,7 @@ Theorem exp_lower_correct num den : (0 < den)%Z ->
   (0 <= exp_lower num den)%Z /\ IZR (exp_lower num den) / IZR one <= exp (IZR num / IZR den).
 Proof.
   intros Hd. assert (Ho := one_pos). unfold exp_lower. set (h := (2 ^ Z.of_nat halvings)%Z).
-  assert (Hh : (0 < h)%Z) by reflexivity. set (t := (num * one / (den * h))%Z).
+  assert (Hh : (0 < h)%Z) by reflexivity. set (n := Z.min num (64 * den)). set (t := (n * one / (den * h))%Z).
   destruct (cubic_down_le t) as [H0 H].
   assert (Hd' : 0 < IZR den) by (apply (IZR_lt 0); assumption).
   assert (Hh' : 0 < IZR h) by (apply (IZR_lt 0); assumption).
@@ -149,10 +149,11 @@ Proof.
   eapply Rle_trans; [exact S|].
   replace (2 ^ halvings) with (IZR h) by (unfold h; rewrite <- pow_IZR; reflexivity).
   assert (E : IZR t / IZR one * IZR h <= IZR num / IZR den).
-  { apply Rle_trans with (IZR (num * one) / IZR (den * h) / IZR one * IZR h).
+  { apply Rle_trans with (IZR (n * one) / IZR (den * h) / IZR one * IZR h).
     - apply Rmult_le_compat_r; [lra|]. apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; assumption|].
       apply IZR_div_le. nia.
-    - right. rewrite !mult_IZR. field. lra. }
+    - apply Rle_trans with (IZR n / IZR den); [right; rewrite !mult_IZR; field; lra|].
+      apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; assumption|]. apply IZR_le, Z.le_min_l. }
   destruct E as [E|E]; [left; apply exp_increasing; assumption|right; rewrite E; reflexivity].
 Qed.
 

@@ -332,3 +332,10 @@ Proof.
     + apply (odds_at_most_sound L D num den _ _ _ _ _ _ HD H1 H2 H3 Hl); assumption.
 Qed.
 End Head.
+
+(** Where nothing better can be said. *)
+Theorem leak_trivial L d w : leak_at_most L d w (1 / 1).
+Proof.
+  intros I i HI Hi Ht. assert (R := leak_range L d _ I i (softmax_normalised_causal L d (bilinear d (score_map w) (token d))) HI ltac:(lia)).
+  unfold softmax_attention_of. lra.
+Qed.
