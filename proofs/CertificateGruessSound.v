@@ -256,3 +256,14 @@ Proof.
   - apply (gruess_pointwise by_vertices by_vertices_sound). assumption.
   - apply (gruess_pointwise by_sums by_sums_sound). assumption.
 Qed.
+
+(** The same for each level, as an emitted file uses it. *)
+Theorem loss_by_vertices (L d : nat) (w : weights) (n m : Z) :
+  gruess_check by_vertices L d w n m = true ->
+  worst_case_loss_at_most L d (softmax_head_of d w) (IZR n / IZR m).
+Proof. apply gruess_certificate. auto. Qed.
+
+Theorem loss_by_sums (L d : nat) (w : weights) (n m : Z) :
+  gruess_check by_sums L d w n m = true ->
+  worst_case_loss_at_most L d (softmax_head_of d w) (IZR n / IZR m).
+Proof. apply gruess_certificate. auto. Qed.
