@@ -222,19 +222,26 @@ Proof.
   rewrite ssum_scal. ring.
 Qed.
 
+(** From the enumerated vertices to the box. *)
+Lemma box_from_vertices d A M u :
+  (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) -> 0 < u ->
+  (d + 2 <= length M)%nat ->
+  forall p leaf (f : content -> R), (p < d + 3)%nat -> box_convex d f ->
+    (forall v z row, is_vertex d v -> is_signs d z -> (forall m, (m < d)%nat -> v m = content_of z m) ->
+       (forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u) ->
+       f v <= IZR (leaf z row) * u) ->
+    forall c, in_box d c -> f c <= IZR (query_maximum leaf d M p) * u.
+Proof.
+  intros HA Hu HM p leaf f Hp Hf Hleaf. apply (box_maximum d f); [assumption|].
+  intros v Hv. destruct (query_maximum_bound leaf d A M u p v HA HM Hp Hv) as [z [row [Hz [Hvz [H1 H2]]]]].
+  eapply Rle_trans; [apply (Hleaf v z row Hv Hz Hvz H2)|]. apply Rmult_le_compat_r; [lra|]. apply IZR_le. exact H1.
+Qed.
+
 Theorem by_vertices_sound : sound_level by_vertices.
 Proof.
   intros d A M u HA Hu HM.
   set (e := by_vertices d M).
-  (* from the vertices to the box *)
-  assert (Q : forall p leaf (f : content -> R), (p < d + 3)%nat -> box_convex d f ->
-    (forall v z row, is_vertex d v -> is_signs d z -> (forall m, (m < d)%nat -> v m = content_of z m) ->
-       (forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u) ->
-       f v <= IZR (leaf z row) * u) ->
-    forall c, in_box d c -> f c <= IZR (query_maximum leaf d M p) * u).
-  { intros p leaf f Hp Hf Hleaf. apply (box_maximum d f); [assumption|].
-    intros v Hv. destruct (query_maximum_bound leaf d A M u p v HA HM Hp Hv) as [z [row [Hz [Hvz [H1 H2]]]]].
-    eapply Rle_trans; [apply (Hleaf v z row Hv Hz Hvz H2)|]. apply Rmult_le_compat_r; [lra|]. apply IZR_le. exact H1. }
+  assert (Q := box_from_vertices d A M u HA Hu HM).
   set (lleaf := logit_leaf d (squares (-1) d M) (squares 1 d M)).
   intros c Hc.
   assert (Hl : query_norm d A 1 c <= IZR (spread e) * u).
