@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "app/certificate.hpp"
 #include "app/check_report.hpp"
 #include "app/parameters.hpp"
 #include "errors.hpp"
@@ -84,7 +85,13 @@ int check(CheckFlags flags) {
     write_witness("witness-leak.txt", checked.leak);
     if (checked.stack) write_stack_witnesses(flags.common.out, checked);
   }
-  return deliver(check_report(flags, checked), check_text(flags, checked), flags.common);
+  Report report = check_report(flags, checked);
+  std::string text = check_text(flags, checked);
+  if (!flags.certificate.empty()) {
+    report.fields["certificate"] = flags.certificate;
+    text += "\n" + write_certificate(flags.certificate, flags.request, checked);
+  }
+  return deliver(report, text, flags.common);
 }
 
 }  // namespace
@@ -134,8 +141,13 @@ void add_check(CLI::App& program, Run& run) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}))
       ->capture_default_str()
       ->type_name("N");
-  verb->add_option("--replay", flags->replay, "evaluate this one instance (a witness file) only")
-      ->type_name("FILE");
+  CLI::Option* replay =
+      verb->add_option("--replay", flags->replay, "evaluate this one instance (a witness file) only")
+          ->type_name("FILE");
+  verb->add_option("--certificate", flags->certificate,
+                   "write a theorem about these weights for Coq, and what its check needs, to this folder")
+      ->excludes(replay)
+      ->type_name("DIR");
   flags->common.add_output(*verb);
   flags->common.add_computing(*verb);
   verb->footer(

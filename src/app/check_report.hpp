@@ -13,7 +13,7 @@ struct CheckFlags {
   WeightsRequest request;
   std::string layout, scale, effort = "tight";
   int heads = 0;
-  std::string replay;
+  std::string replay, certificate;
   std::string leak_at_most, loss_at_most, sink_at_least;
 };
 

@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   add_verify(program, chosen);
   add_construct(program, chosen);
   add_check(program, chosen);
+  add_certificate(program, chosen);
   add_ci(program, chosen);
   add_train(program, chosen);
   add_measure(program, chosen);

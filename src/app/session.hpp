@@ -38,6 +38,7 @@ using Run = std::function<int()>;
 void add_verify(CLI::App& program, Run& run);
 void add_construct(CLI::App& program, Run& run);
 void add_check(CLI::App& program, Run& run);
+void add_certificate(CLI::App& program, Run& run);
 void add_ci(CLI::App& program, Run& run);
 void add_train(CLI::App& program, Run& run);
 void add_measure(CLI::App& program, Run& run);
