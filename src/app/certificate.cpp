@@ -254,7 +254,8 @@ CoqAnswer ask_coq(const std::string& certificate, double time_limit) {
       throw Undecided(
           fmt::format("coqc: did not finish within {} s: allow more with --time-limit", time_limit));
     }
-    if (done.code != 0) throw Rejected(fmt::format("{}: coqc rejects it: {}", file, done.output.substr(0, 300)));
+    if (done.code != 0)
+      throw Rejected(fmt::format("{}: coqc rejects it: {}", file, done.output.substr(0, 300)));
     return done.output;
   };
   for (const auto& file : certify::theory_files()) compile("theory/" + std::string(file.name));
@@ -332,7 +333,8 @@ int verify(const VerifyFlags& flags) {
       theory::Claim claim;
       claim.id = name_of(part->quantity) + "-at-most";
       claim.title = claim.id;
-      claim.statement = certify::coq_statement(*part, static_cast<int>(facts.length), verified.content);
+      claim.statement =
+          certify::coq_statement(*part, facts.normaliser(), static_cast<int>(facts.length), verified.content);
       claim.hypothesis = facts.attention + " head with these weights, all instances of length " +
                          std::to_string(facts.length);
       claim.verdict = numeric::Verdict::proved;

@@ -1,11 +1,13 @@
 #include "certify/coq_certificate.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "certify/coq_loss.hpp"
 #include "certify/coq_theory.hpp"
 
 namespace sinkproof::certify {
@@ -24,26 +26,30 @@ std::string ratio(const Fraction& bound) {
   return bound.numerator.str() + " / " + bound.denominator.str();
 }
 
-/// A part whose checker has the arguments L d head EXTRA num den.
-CertificatePart leak_part(const std::string& level, const std::string& title, int length, int content,
-                          const std::string& extra, const Fraction& bound) {
-  const std::string name = "leak_by_" + level;
-  const std::string arguments =
-      fmt::format("{} {} trained_head{} {} {}", length, content, extra.empty() ? "" : " " + extra,
-                  bound.numerator.str(), bound.denominator.str());
-  const std::string holes = extra.empty() ? "_ _" : "_ _ _";
-  return {.level = level,
-          .quantity = Quantity::leak,
-          .bound = bound,
-          .theorem = name + "_holds",
-          .modules = {"CertificateLeak"},
-          .text = fmt::format("(** {} *)\n"
-                              "Lemma {}_checked :\n  {} {} = true.\n"
+/// What differs between the parts that a checker proves.
+struct Checked {
+  std::string level;
+  Quantity quantity;
+  Fraction bound;
+  std::string name, title;  ///< of its lemma and theorem: NAME_checked, NAME_holds
+  std::vector<std::string> modules;
+  std::string check;             ///< the checker with all arguments but the bound
+  std::string statement, proof;  ///< the statement without its bound; the proof may name NAME_checked
+};
+
+CertificatePart part_of(const Checked& x) {
+  const std::string arguments = x.bound.numerator.str() + " " + x.bound.denominator.str();
+  return {.level = x.level,
+          .quantity = x.quantity,
+          .bound = x.bound,
+          .theorem = x.name + "_holds",
+          .modules = x.modules,
+          .text = fmt::format("(** {0} *)\n"
+                              "Lemma {1}_checked :\n  {2} {3} = true.\n"
                               "Proof. vm_cast_no_check (eq_refl true). Qed.\n\n"
-                              "Theorem {}_holds : leak_at_most {} {} trained_head ({}).\n"
-                              "Proof. exact ({}_sound {} trained_head {} {} {}_checked). Qed.\n",
-                              title, name, name, arguments, name, length, content, ratio(bound), name,
-                              content, length, holes, name)};
+                              "Theorem {1}_holds : {4} ({5}).\n"
+                              "Proof. {6} Qed.\n",
+                              x.title, x.name, x.check, arguments, x.statement, ratio(x.bound), x.proof)};
 }
 
 CertificatePart trivial_leak(int length, int content) {
@@ -73,20 +79,113 @@ std::string definition_of(const std::string& name, const DyadicMatrix& matrix) {
 }  // namespace
 
 std::vector<CertificatePart> certificate_parts(const CoqHead& head, Normaliser normaliser, int length) {
+  const int d = head.content;
+  const bool enumerable = d <= coq_vertex_limit;
+  const std::string sizes = fmt::format("{} {} trained_head", length, d);
+  const std::string leak = "leak_at_most " + sizes;
+  const auto loss = [&](const char* kind) {
+    return fmt::format("worst_case_loss_at_most {} {} ({}_head_of {} trained_head)", length, d, kind, d);
+  };
+  struct Level {
+    CoqLevel level;
+    const char *name, *method;
+  };
+  std::vector<Level> levels{{CoqLevel::sums, "sums", "by sums of absolute values"}};
+  if (enumerable)
+    levels.push_back({CoqLevel::vertices, "vertices", "by the vertices of the query's content"});
+
   std::vector<CertificatePart> parts;
-  if (normaliser == Normaliser::softmax) {
-    if (const auto leak = coq_leak_by_sums(head, length)) {
-      parts.push_back(
-          leak_part("sums", "The leak, by sums of absolute values.", length, head.content, "", *leak));
+  if (normaliser == Normaliser::relu) {
+    const std::vector<std::string> modules{"CertificateRelu", "CertificateReluSound"};
+    for (const auto& [level, name, method] : levels) {
+      parts.push_back(part_of({.level = name,
+                               .quantity = Quantity::weight_off_trigger,
+                               .bound = coq_relu_weight(head, level),
+                               .name = fmt::format("weight_by_{}", name),
+                               .title = fmt::format("The attention weights off the trigger, {}.", method),
+                               .modules = modules,
+                               .check = fmt::format("relu_weight_check relu_by_{} {} trained_head", name, d),
+                               .statement = "relu_weights_at_most " + sizes,
+                               .proof = fmt::format("exact (relu_weights_by_{} {} _ _ weight_by_{}_checked).",
+                                                    name, sizes, name)}));
+      parts.push_back(part_of(
+          {.level = name,
+           .quantity = Quantity::loss,
+           .bound = coq_relu_loss(head, level, length),
+           .name = fmt::format("loss_by_{}", name),
+           .title = fmt::format("The worst-case loss, {}.", method),
+           .modules = modules,
+           .check = fmt::format("relu_loss_check relu_by_{} {}", name, sizes),
+           .statement = loss("relu"),
+           .proof = fmt::format("exact (relu_loss_by_{} {} _ _ loss_by_{}_checked).", name, sizes, name)}));
     }
-    if (head.content <= coq_vertex_limit) {
-      if (const auto found = coq_leak_by_vertices(head, length)) {
-        parts.push_back(leak_part("vertices", "The leak, by the vertices of the query's content.", length,
-                                  head.content, z(found->threshold), found->leak));
-      }
-    }
-    if (parts.empty()) parts.push_back(trivial_leak(length, head.content));
+    return parts;
   }
+
+  if (const auto bound = coq_leak_by_sums(head, length)) {
+    parts.push_back(part_of({.level = "sums",
+                             .quantity = Quantity::leak,
+                             .bound = *bound,
+                             .name = "leak_by_sums",
+                             .title = "The leak, by sums of absolute values.",
+                             .modules = {"CertificateLeak"},
+                             .check = "leak_by_sums " + sizes,
+                             .statement = leak,
+                             .proof = fmt::format("exact (leak_by_sums_sound {} trained_head {} _ _ "
+                                                  "leak_by_sums_checked).",
+                                                  d, length)}));
+  }
+  if (enumerable) {
+    if (const auto found = coq_leak_by_vertices(head, length)) {
+      parts.push_back(part_of({.level = "vertices",
+                               .quantity = Quantity::leak,
+                               .bound = found->leak,
+                               .name = "leak_by_vertices",
+                               .title = "The leak, by the vertices of the query's content.",
+                               .modules = {"CertificateLeak"},
+                               .check = "leak_by_vertices " + sizes + " " + z(found->threshold),
+                               .statement = leak,
+                               .proof = fmt::format("exact (leak_by_vertices_sound {} trained_head {} _ _ _ "
+                                                    "leak_by_vertices_checked).",
+                                                    d, length)}));
+    }
+  }
+  std::optional<CertificatePart> best_loss;
+  for (const auto& [level, name, method] : levels) {
+    const auto bound = coq_loss(head, level, length);
+    if (!bound) continue;
+    const CertificatePart part =
+        part_of({.level = name,
+                 .quantity = Quantity::loss,
+                 .bound = *bound,
+                 .name = fmt::format("loss_by_{}", name),
+                 .title = fmt::format("The worst-case loss, by Gruess' inequality, its extents {}.", method),
+                 .modules = {"CertificateGruess", "CertificateGruessSound"},
+                 .check = fmt::format("gruess_check by_{} {}", name, sizes),
+                 .statement = loss("softmax"),
+                 .proof = fmt::format("exact (loss_by_{} {} _ _ loss_by_{}_checked).", name, sizes, name)});
+    parts.push_back(part);
+    if (!best_loss || part.bound.value() < best_loss->bound.value()) best_loss = part;
+  }
+  if (best_loss) {
+    const numeric::Rational eta = best_loss->bound.value(), kappa(length - 3, 4 * (length - 1));
+    if (eta < kappa / 2) {
+      parts.push_back(part_of(
+          {.level = "theorem-1",
+           .quantity = Quantity::leak,
+           .bound = rounded_up(eta / (kappa - eta)),
+           .name = "leak_by_theorem_1",
+           .title = "The leak once more, from the loss by Theorem 1.",
+           .modules = {"CertificateTheorem1"},
+           .check = fmt::format("theorem_1_gives {} {} {}", length, best_loss->bound.numerator.str(),
+                                best_loss->bound.denominator.str()),
+           .statement = leak,
+           .proof = fmt::format("exact (leak_by_theorem_1_sound {} _ _ _ _ {} leak_by_theorem_1_checked).",
+                                sizes, best_loss->theorem)}));
+    }
+  }
+  const auto bounds_leak = [](const CertificatePart& part) { return part.quantity == Quantity::leak; };
+  if (std::none_of(parts.begin(), parts.end(), bounds_leak)) parts.push_back(trivial_leak(length, d));
   return parts;
 }
 
@@ -102,7 +201,7 @@ std::vector<const CertificatePart*> best_parts(const std::vector<CertificatePart
   return best;
 }
 
-std::string coq_statement(const CertificatePart& part, int length, int content) {
+std::string coq_statement(const CertificatePart& part, Normaliser normaliser, int length, int content) {
   switch (part.quantity) {
     case Quantity::leak:
       return fmt::format(
@@ -121,7 +220,7 @@ std::string coq_statement(const CertificatePart& part, int length, int content) 
   return fmt::format(
       "(forall Lambda, worst_case_loss {0} {1} (target {1}) ({3}_head_of {1} trained_head) Lambda ->\n"
       "     Lambda <= {2})",
-      length, content, ratio(part.bound), "softmax");
+      length, content, ratio(part.bound), normaliser == Normaliser::softmax ? "softmax" : "relu");
 }
 
 std::string certificate_text(const CoqHead& head, Normaliser normaliser, int length,
@@ -161,7 +260,8 @@ std::string certificate_text(const CoqHead& head, Normaliser normaliser, int len
   text += "(** ** The statement *)\n\n";
   std::string statement, proof;
   for (const CertificatePart* part : best_parts(parts)) {
-    statement += (statement.empty() ? "  " : " /\\\n  ") + coq_statement(*part, length, head.content);
+    statement +=
+        (statement.empty() ? "  " : " /\\\n  ") + coq_statement(*part, normaliser, length, head.content);
     proof += (proof.empty() ? "" : " ") + part->theorem;
   }
   const std::size_t count = best_parts(parts).size();

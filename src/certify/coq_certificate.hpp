@@ -24,7 +24,8 @@ struct CertificatePart {
   std::string text;                  ///< lemmas and the theorem, with their proofs
 };
 
-/// All parts that the proved checkers accept for these weights; for every quantity at least a trivial one.
+/// All parts that the proved checkers accept for these weights; of a softmax head's leak at least a trivial
+/// one. A loss is left out where its exponentials are beyond all use.
 std::vector<CertificatePart> certificate_parts(const CoqHead& head, attention::Normaliser normaliser,
                                                int length);
 
@@ -32,7 +33,8 @@ std::vector<CertificatePart> certificate_parts(const CoqHead& head, attention::N
 std::vector<const CertificatePart*> best_parts(const std::vector<CertificatePart>& parts);
 
 /// The statement of a bound in full, as the final theorem has it; lines after the first are indented by 2.
-std::string coq_statement(const CertificatePart& part, int length, int content);
+std::string coq_statement(const CertificatePart& part, attention::Normaliser normaliser, int length,
+                          int content);
 
 /// What the certificate's head comment says.
 struct CertificateSource {
