@@ -78,7 +78,12 @@ Settings merged(const TrainFlags& flags, Settings base) {
   take("--log-every", &Settings::log_every);
   take("--probes", &Settings::probes);
   base.seed = flags.common.seed;
-  if (flags.given("--content")) base.dimension = flags.content + 3;
+  if (flags.given("--content")) {
+    if (flags.content < 0 || flags.content > 1021) {
+      throw InputError(fmt::format("--content {}: must be between 0 and 1021", flags.content));
+    }
+    base.dimension = flags.content + 3;
+  }
   if (flags.given("--attention")) {
     base.normaliser = flags.attention == "relu" ? Normaliser::relu : Normaliser::softmax;
   }
@@ -92,6 +97,11 @@ Settings merged(const TrainFlags& flags, Settings base) {
 
 std::vector<PlannedRun> resumption(const TrainFlags& flags) {
   namespace fs = std::filesystem;
+  for (const auto& [flag, option] : flags.options) {
+    if (flag != "--resume" && flag != "--steps" && option->count() > 0) {
+      throw InputError("--resume " + flags.resume + ": its runs have their settings: leave out " + flag);
+    }
+  }
   const fs::path out = flags.resume;
   const long steps = flags.given("--steps") ? flags.settings.steps : -1;
   std::vector<fs::path> folders;
@@ -359,8 +369,7 @@ void add_train(CLI::App& program, Run& run) {
   option("--attention", flags->attention, "softmax (default) or relu; of a preset, only this model", "KIND")
       ->check(CLI::IsMember({"softmax", "relu"}));
   option("--length", s.length, "sequence length L >= 4 (default: 16)", "L");
-  option("--content", flags->content, "content coordinates d >= 0 (default: 13)", "D")
-      ->check(CLI::Range(-1000000L, 1000000L));
+  option("--content", flags->content, "content coordinates d >= 0 (default: 13)", "D");
   option("--dimension", s.dimension, "model dimension n = d + 3, instead of --content", "N")
       ->excludes(flags->options["--content"]);
   option("--layers", s.layers, "layers (default: 1)", "D")->excludes(flags->options["--preset"]);
@@ -386,14 +395,11 @@ void add_train(CLI::App& program, Run& run) {
   option("--log-every", s.log_every, "steps between log records (default: 100)", "N");
   option("--probes", s.probes, "fixed instances on which leaks are logged (default: 64)", "N");
   option("--seeds", flags->seeds, "train with each of these seeds, in parallel, and summarise", "A..B");
-  CLI::Option* resume = option("--resume", flags->resume, "go on with the runs of this --out folder", "DIR");
+  option("--resume", flags->resume, "go on with the runs of this --out folder", "DIR");
   flags->common.add_output(*verb);
   flags->common.add_computing(*verb);
+  for (const char* flag : {"--out", "--seed"}) flags->options[flag] = verb->get_option(flag);
   verb->get_option("--seeds")->excludes("--seed");
-  for (const auto& [flag, other] : flags->options) {
-    if (flag != "--resume" && flag != "--steps") resume->excludes(other);
-  }
-  resume->excludes("--seed")->excludes("--out");
   verb->footer(
       "exit code 2: a run diverged, or was interrupted (Ctrl-C: it leaves a checkpoint).\n"
       "With --out, a run writes weights.npz, weights.safetensors, log.csv, log.jsonl and checkpoint.npz; "
