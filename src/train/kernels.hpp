@@ -30,14 +30,16 @@ struct DrawStream {
   std::uint64_t base = 0;
 
   static constexpr std::uint64_t step_increment = 0x9E3779B97F4A7C15;
-  static constexpr std::uint64_t mix(std::uint64_t z) {
+  [[gnu::always_inline]] static constexpr std::uint64_t mix(std::uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
     return z ^ (z >> 31);
   }
-  constexpr DrawStream(std::uint64_t seed, std::uint64_t step)
+  [[gnu::always_inline]] constexpr DrawStream(std::uint64_t seed, std::uint64_t step)
       : base(mix(mix(seed + step_increment) + (step + 1) * step_increment)) {}
-  constexpr std::uint64_t word(std::uint64_t index) const { return mix(base + (index + 1) * step_increment); }
+  [[gnu::always_inline]] constexpr std::uint64_t word(std::uint64_t index) const {
+    return mix(base + (index + 1) * step_increment);
+  }
 };
 
 /// Forward and backward over one group of instances.

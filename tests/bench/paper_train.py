@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Steps of the paper's set-up in PyTorch, to compare with: prints "MODEL microseconds-a-step" lines.
+"""Steps of the paper's set-up in PyTorch, to compare with: prints "MODEL microseconds" lines (wall time of a step, the
+median, two threads) and "MODEL_one_thread microseconds" lines (CPU time of a step, the mean, one thread).
 
 A minimal re-implementation of what arXiv:2603.11487 describes, not the paper's own code, which is not at hand:
 nn.Linear layers without bias, the full L x L attention with a mask, a residual around each layer of a stack, mean
@@ -83,23 +84,27 @@ def microseconds(layers, heads, relu, seconds):
 
     for _ in range(5):
         step()
-    times = []
+    walls = []
+    cpu = time.process_time()
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 5:
+    while time.perf_counter() < end or len(walls) < 5:
         start = time.perf_counter()
         step()
-        times.append(time.perf_counter() - start)
-    return 1e6 * sorted(times)[len(times) // 2]
+        walls.append(time.perf_counter() - start)
+    cpu = time.process_time() - cpu
+    return 1e6 * sorted(walls)[len(walls) // 2], 1e6 * cpu / len(walls)
 
 
 def main():
     torch.manual_seed(1)
-    torch.set_num_threads(2)
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3
     for size in (1, 2, 4):
         for relu in (False, True):
             name = f"{'relu' if relu else 'softmax'}_{size}h{size}d"
-            print(name, f"{microseconds(size, size, relu, seconds):.1f}", flush=True)
+            torch.set_num_threads(2)
+            print(name, f"{microseconds(size, size, relu, seconds)[0]:.1f}", flush=True)
+            torch.set_num_threads(1)
+            print(f"{name}_one_thread", f"{microseconds(size, size, relu, seconds)[1]:.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ const int registered = [] {
       const Settings settings{
           .normaliser = normaliser, .layers = size, .heads = size, .initial_deviation = 0.1};
       add("train_" + settings.name(), settings);
-      if (normaliser == Normaliser::softmax) add("train_" + settings.name() + "_one_thread", settings, 1);
+      add("train_" + settings.name() + "_one_thread", settings, 1);
     }
   }
   for (const long length : {16, 32, 64, 128, 256}) {
