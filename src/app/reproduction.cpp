@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -43,10 +44,15 @@ Training trained(train::Run& run, const ReproductionRequest& request, const Prog
   const train::Settings& settings = run.settings();
   const bool certified = settings.normaliser == Normaliser::softmax && !settings.residual();
   Training training;
-  long next = certified ? 50 : settings.steps + 1;
+  double wanted = 0.7;  // the largest error of a batch at which the next certificate is due
+  bool due = false;
   train::Observer observer;
-  observer.interrupted = [&] { return run.step() == next; };
+  observer.interrupted = [&] { return std::exchange(due, false); };
   observer.log = [&](const train::LogRecord& record) {
+    if (certified && record.linf < wanted) {
+      due = true;
+      wanted = 0.6 * record.linf;
+    }
     const std::lock_guard lock(progress_mutex);
     progress(settings.name(), record.step, settings.steps);
   };
@@ -58,7 +64,6 @@ Training trained(train::Run& run, const ReproductionRequest& request, const Prog
     const auto certificate = certify::certify_head(run.weights(), settings.normaliser, settings.parameters(),
                                                    {.seed = request.seed});
     training.way.push_back({run.step(), bound_of(certificate.loss), bound_of(certificate.leak)});
-    next = next * 3 / 2;
   }
   training.log = run.log();
   training.steps = run.step();

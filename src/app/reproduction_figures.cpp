@@ -192,7 +192,7 @@ figures::Drawing loss_leak_plane(const Reproduction& reproduction) {
         as_point(numeric::exact(eta), theory::leak_bound(parameters, numeric::exact(eta))));
   }
   figures::Region forbidden{
-      .label = "impossible, by Theorem 1", .corners = theorem.points, .paint = Rgb{213, 94, 0}};
+      .label = "impossible for one head, by Theorem 1", .corners = theorem.points, .paint = Rgb{213, 94, 0}};
   forbidden.corners.push_back({limit, chart.y.high});
   forbidden.corners.push_back({chart.x.low, chart.y.high});
   Curve sharp{.label = "Proposition 1s: attained", .points = {}, .paint = Role::ink, .dash = {5, 2}};
@@ -249,9 +249,9 @@ figures::Drawing training_curves(const Reproduction& reproduction) {
   const figures::Axis step = figures::axis_for("step", steps);
   return figures::draw(figures::ChartFigure{
       .title = "Training",
-      .notes = {"Loss and largest error of each step's batch; the largest leak off trigger on a fixed probe "
-                "set, over "
-                "all heads (ReLU: weight off BOS)."},
+      .notes =
+          {"Loss and largest error of each step's batch; the largest leak off trigger on a fixed probe set,",
+           "over all heads (ReLU: weight off BOS). What is exactly 0 is not drawn."},
       .charts = {{.x = step, .y = figures::axis_for("mean squared error", losses), .curves = of_loss},
                  {.x = step, .y = figures::axis_for("largest error", errors), .curves = of_error},
                  {.x = step, .y = figures::axis_for("largest leak", leaks), .curves = of_leak}},
@@ -538,11 +538,10 @@ ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::C
   ReportSection training{.title = "Training"};
   if (std::any_of(reproduction.models.begin(), reproduction.models.end(),
                   [](const ModelShown& model) { return model.training.has_value(); })) {
-    training.figures.push_back(
-        {.title = "",
-         .caption = "What has no logarithm (a ReLU head's weight of exactly 0) is not drawn.",
-         .panels = {{.drawing = training_curves(reproduction)}},
-         .folded_title = ""});
+    training.figures.push_back({.title = "",
+                                .caption = "",
+                                .panels = {{.drawing = training_curves(reproduction)}},
+                                .folded_title = ""});
   }
   training.tables.push_back(models_table(reproduction));
   report.sections.push_back(std::move(training));

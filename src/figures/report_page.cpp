@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view style_part = R"(
 :root { color-scheme: light dark; --grid: #dee2e9; --masked: #eceef2; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8ef; --quiet: #a3adbd; --rule: #333b49; --paper: #14181f; --grid: #2b323e; --masked: #272d37; }
+  :root { --ink: #e4e8ef; --quiet: #a3adbd; --rule: #333b49; --paper: #14181f; --grid: #2b323e; --masked: #3a4250; }
 }
 body { max-width: 1080px; }
 h2 { font-size: 1.2rem; margin-top: 2.2rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem; }
@@ -27,7 +27,7 @@ figcaption { color: var(--quiet); font-size: .9rem; max-width: 90ch; margin-top:
 .panels.chart { grid-template-columns: minmax(0, 1fr); }
 .panels.one { grid-template-columns: minmax(0, 1fr); }
 .panels.one svg { max-width: 560px; }
-@media (max-width: 640px) { .panels { grid-template-columns: repeat(min(var(--columns), 2), minmax(0, 1fr)); } .chart { overflow-x: auto; } .chart svg { min-width: 560px; } }
+@media (max-width: 640px) { .wide table { min-width: 620px; } .panels { grid-template-columns: repeat(min(var(--columns), 2), minmax(0, 1fr)); } .chart { overflow-x: auto; } .chart svg { min-width: 560px; } }
 .switches { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; margin: .5rem 0; }
 .switches[hidden] { display: none; }
 .switches span { display: inline-flex; align-items: center; gap: .25rem; }
