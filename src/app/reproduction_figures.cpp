@@ -527,13 +527,15 @@ ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::C
   }
 
   ReportSection plane{.title = "Loss and leak"};
-  plane.figures.push_back({.title = "",
-                           .caption = "Certified heads are rectangles from the attained to the certified "
-                                      "value of both quantities, too small "
-                                      "to be seen: diamonds surround them. ReLU rows do not sum to 1: they "
-                                      "have no leak, and are not here.",
-                           .panels = {{.drawing = loss_leak_plane(reproduction)}},
-                           .folded_title = ""});
+  plane.figures.push_back(
+      {.title = "",
+       .caption =
+           "Certified heads are rectangles from the attained to the certified value of both quantities, "
+           "often "
+           "mere points: diamonds surround them. ReLU rows do not sum to 1: they have no leak, and are not "
+           "here.",
+       .panels = {{.drawing = loss_leak_plane(reproduction)}},
+       .folded_title = ""});
   report.sections.push_back(std::move(plane));
   ReportSection training{.title = "Training"};
   if (std::any_of(reproduction.models.begin(), reproduction.models.end(),

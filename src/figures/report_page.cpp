@@ -28,6 +28,7 @@ figcaption { color: var(--quiet); font-size: .9rem; max-width: 90ch; margin-top:
 .panels.one { grid-template-columns: minmax(0, 1fr); }
 .panels.one svg { max-width: 560px; }
 @media (max-width: 640px) { .wide table { min-width: 620px; } .panels { grid-template-columns: repeat(min(var(--columns), 2), minmax(0, 1fr)); } .chart { overflow-x: auto; } .chart svg { min-width: 560px; } }
+@media (max-width: 480px) { .panels { grid-template-columns: minmax(0, 1fr); } }
 .switches { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; margin: .5rem 0; }
 .switches[hidden] { display: none; }
 .switches span { display: inline-flex; align-items: center; gap: .25rem; }
