@@ -50,13 +50,12 @@ Scale scale_of(const ModelShown& model, Statistic statistic) {
 }
 
 std::string note() {
-  return fmt::format(
-      "{} examples with the trigger at position {} (pointed at); layers downward, heads to the right",
-      shown_examples, shown_trigger);
+  return fmt::format("{} examples with the trigger at position {} (pointed at)", shown_examples,
+                     shown_trigger);
 }
 
 const char* word_of(Statistic statistic) {
-  return statistic == Statistic::mean ? "mean" : "standard deviation";
+  return statistic == Statistic::mean ? "mean attention" : "standard deviation";
 }
 
 MapPanel panel_of(const AttentionStatistics& head, Statistic statistic, const Scale& scale,
@@ -75,10 +74,8 @@ std::vector<const ModelShown*> models_of(const Reproduction& reproduction, const
 
 /// Single heads: a row each, mean and deviation side by side.
 MapFigure heads_figure(const std::vector<const ModelShown*>& models) {
-  MapFigure figure{.title = "Attention of a single head: softmax sinks, ReLU does not",
-                   .note = fmt::format("{} examples with the trigger at position {} (pointed at)",
-                                       shown_examples, shown_trigger),
-                   .panels = {}};
+  MapFigure figure{
+      .title = "Attention of a single head: softmax sinks, ReLU does not", .note = note(), .panels = {}};
   for (const ModelShown* model : models) {
     const std::string kind = model->softmax() ? "softmax" : "ReLU";
     figure.panels.push_back(
@@ -91,12 +88,11 @@ MapFigure heads_figure(const std::vector<const ModelShown*>& models) {
 
 /// A stack: a row of panels for each layer.
 MapFigure stack_figure(const ModelShown& model, Statistic statistic) {
-  MapFigure figure{
-      .title = fmt::format("{}: {} of the attention", title_of(model.settings), word_of(statistic)),
-      .note = note(),
-      .panels = {},
-      .shared_scale = true,
-      .side = model.settings.heads > 2 ? 96.0 : 140.0};
+  MapFigure figure{.title = fmt::format("{}: {}", title_of(model.settings), word_of(statistic)),
+                   .note = note(),
+                   .panels = {},
+                   .shared_scale = true,
+                   .side = model.settings.heads > 2 ? 96.0 : 140.0};
   const Scale scale = scale_of(model, statistic);
   for (std::size_t l = 0; l < model.maps.size(); ++l) {
     auto& row = figure.panels.emplace_back();

@@ -230,20 +230,18 @@ void add_legend(Drawing& drawing, const std::vector<Chart>& charts, Point at) {
   }
 }
 
-/// Wide enough for the longest label, whatever the font is.
+/// Wide enough for the longest label.
 double legend_width(const std::vector<Chart>& charts) {
-  std::size_t longest = 0;
+  double longest = 0;
   const auto take = [&](const std::string& label) {
-    // Characters, not bytes of UTF-8.
-    longest = std::max(longest, static_cast<std::size_t>(std::count_if(
-                                    label.begin(), label.end(), [](char c) { return (c & 0xc0) != 0x80; })));
+    longest = std::max(longest, width_of(Text{.at = {}, .text = label, .size = legend_size}));
   };
   for (const Chart& chart : charts) {
     for (const Region& region : chart.regions) take(region.label);
     for (const Curve& curve : chart.curves) take(curve.label);
     for (const Spot& spot : chart.spots) take(spot.label);
   }
-  return legend_sample + 6 + 0.6 * legend_size * static_cast<double>(longest) + 4;
+  return legend_sample + 6 + longest + 4;
 }
 
 }  // namespace
@@ -271,12 +269,16 @@ Drawing draw(const ChartFigure& figure) {
   Drawing drawing{.width = left_of_chart + figure.width + right_of_chart + legend_width(figure.charts),
                   .height = top + count * figure.height + (count - 1) * between_charts + below_chart,
                   .description = figure.title};
-  drawing.shapes.emplace_back(Text{.at = {14, 18}, .text = figure.title, .size = 11, .bold = true});
+  std::vector<Text> lines{{.at = {14, 18}, .text = figure.title, .size = 11, .bold = true}};
   for (std::size_t i = 0; i < figure.notes.size(); ++i) {
-    drawing.shapes.emplace_back(Text{.at = {14, 32 + 12 * static_cast<double>(i)},
-                                     .text = figure.notes[i],
-                                     .size = 8,
-                                     .paint = Role::quiet});
+    lines.push_back({.at = {14, 32 + 12 * static_cast<double>(i)},
+                     .text = figure.notes[i],
+                     .size = 8,
+                     .paint = Role::quiet});
+  }
+  for (const Text& line : lines) {
+    drawing.shapes.emplace_back(line);
+    drawing.width = std::max(drawing.width, line.at.x + width_of(line));
   }
   for (std::size_t i = 0; i < figure.charts.size(); ++i) {
     const Chart& chart = figure.charts[i];

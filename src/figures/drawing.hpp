@@ -77,6 +77,13 @@ struct Cells {
   }
 };
 
+/// How far the text reaches at most, in any usual font: for layouts that must not depend on the font.
+inline double width_of(const Text& text) {
+  std::size_t characters = 0;
+  for (const char c : text.text) characters += (c & 0xc0) != 0x80;  // not bytes of UTF-8
+  return (text.bold ? 0.68 : 0.6) * text.size * static_cast<double>(characters);
+}
+
 struct Drawing {
   double width = 0, height = 0;
   std::string description;  ///< what is seen, in a sentence

@@ -193,13 +193,12 @@ Drawing draw(const MapFigure& figure) {
                   .height = top + rows * cell_height + outer_below,
                   .description = figure.title.empty() && !figure.panels.empty() ? figure.panels[0][0].title
                                                                                 : figure.title};
-  if (!figure.title.empty()) {
-    drawing.shapes.emplace_back(
-        Text{.at = {outer_left + 4, 17}, .text = figure.title, .size = 11, .bold = true});
-  }
-  if (!figure.note.empty()) {
-    drawing.shapes.emplace_back(
-        Text{.at = {outer_left + 4, 30}, .text = figure.note, .size = 8, .paint = Role::quiet});
+  const Text title{.at = {outer_left + 4, 17}, .text = figure.title, .size = 11, .bold = true};
+  const Text note{.at = {outer_left + 4, 30}, .text = figure.note, .size = 8, .paint = Role::quiet};
+  for (const Text& text : {title, note}) {
+    if (text.text.empty()) continue;
+    drawing.shapes.emplace_back(text);
+    drawing.width = std::max(drawing.width, text.at.x + width_of(text));
   }
   for (std::size_t r = 0; r < figure.panels.size(); ++r) {
     for (std::size_t c = 0; c < figure.panels[r].size(); ++c) {

@@ -1,5 +1,6 @@
 #include "figures/render.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
@@ -87,8 +88,9 @@ void draw(cairo_t* context, const Text& text) {
 }
 
 void draw(cairo_t* context, const Cells& cells) {
-  // Neighbours overlap a little, so that no viewer shows the paper between them; the next one covers that.
-  constexpr double overlap = 0.2;
+  // Cells reach below their later neighbours, so that no viewer blends the paper into the edges between them.
+  const double overlap_x = std::min(1.0, cells.box.width / cells.columns);
+  const double overlap_y = std::min(1.0, cells.box.height / cells.rows);
   cairo_set_antialias(context, CAIRO_ANTIALIAS_NONE);
   for (int row = 0; row < cells.rows; ++row) {
     for (int column = 0; column < cells.columns; ++column) {
@@ -98,8 +100,8 @@ void draw(cairo_t* context, const Cells& cells) {
       const bool beside = column + 1 < cells.columns && cells.colour(row, column + 1);
       const bool below = row + 1 < cells.rows && cells.colour(row + 1, column);
       set_colour(context, *colour);
-      cairo_rectangle(context, box.x, box.y, box.width + (beside ? overlap : 0),
-                      box.height + (below ? overlap : 0));
+      cairo_rectangle(context, box.x, box.y, box.width + (beside ? overlap_x : 0),
+                      box.height + (below ? overlap_y : 0));
       cairo_fill(context);
     }
   }

@@ -44,7 +44,7 @@ int triangles_in(const Drawing& drawing, const Box& box, bool up) {
   return count;
 }
 
-/// Everything drawn lies on the paper. Text is taken to be as wide as 0.6 of its size a character.
+/// Everything drawn lies on the paper; of text, the longest that it may be.
 void check_on_paper(const Drawing& drawing) {
   const auto inside = [&](double x, double y) {
     CAPTURE(x);
@@ -63,9 +63,7 @@ void check_on_paper(const Drawing& drawing) {
   }
   for (const Text& text : all<Text>(drawing)) {
     CAPTURE(text.text);
-    std::size_t characters = 0;
-    for (const char c : text.text) characters += (c & 0xc0) != 0x80;
-    const double width = 0.6 * text.size * static_cast<double>(characters);
+    const double width = width_of(text);
     const double before = text.anchor == Anchor::start    ? 0
                           : text.anchor == Anchor::middle ? width / 2
                                                           : width;
@@ -201,6 +199,8 @@ TEST_CASE("values beyond the scale carry a mark, in the map and on the colour ba
 
 TEST_CASE("figures of one scale have one colour bar, and everything is on the paper") {
   MapFigure figure = four_panels();
+  figure.title = std::string(90, 'x');
+  figure.note = std::string(150, 'x');
   check_on_paper(draw(figure));
   figure.shared_scale = true;
   const Drawing drawing = draw(figure);
@@ -210,7 +210,12 @@ TEST_CASE("figures of one scale have one colour bar, and everything is on the pa
   for (const Text& text : all<Text>(drawing)) key_labels += text.text == "key position";
   CHECK(bars == 1);
   CHECK(key_labels == 2);
-  check_on_paper(draw(two_charts()));
+  ChartFigure charts = two_charts();
+  check_on_paper(draw(charts));
+  charts.title = std::string(120, 'x');
+  charts.notes[1] = std::string(200, 'x');
+  charts.charts[0].curves[0].label = std::string(60, 'x');
+  check_on_paper(draw(charts));
 }
 
 TEST_CASE("charts: logarithmic places, curves cut at the axes, interrupted where there is no logarithm") {
