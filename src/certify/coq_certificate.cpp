@@ -210,7 +210,7 @@ std::string coq_statement(const CertificatePart& part, Normaliser normaliser, in
           length, content, ratio(part.bound));
     case Quantity::weight_off_trigger:
       return fmt::format(
-          "(forall I i k, is_instance {0} {1} I -> (2 <= i <= {0})%nat -> i <> trig I -> (2 <= k <= i)%nat "
+          "(forall I i k, is_instance {0} {1} I -> (2 <= i <= {0})%nat -> i <> trig I -> (1 <= k <= i)%nat "
           "->\n"
           "     relu_attention_of {1} trained_head I i k <= {2})",
           length, content, ratio(part.bound));

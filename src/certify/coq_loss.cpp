@@ -185,6 +185,7 @@ Fraction rounded_up(const Rational& value) {
     return Fraction{-divided_down(-top * denominator, bottom), denominator};
   };
   Fraction result = at(1);
+  if (top == 0) return result;
   for (int digits = 0; digits < 30; ++digits) {
     const Fraction next = at(result.denominator * 10);
     if (next.numerator > 999'999) break;
