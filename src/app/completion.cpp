@@ -14,11 +14,20 @@ std::string flags_of(const CLI::App& app) {
   return words;
 }
 
+/// What may follow a verb: its actions with their flags, and its own flags.
+std::string words_of(const CLI::App& verb) {
+  std::string words;
+  for (const CLI::App* action : verb.get_subcommands({})) {
+    words += action->get_name() + " " + flags_of(*action) + " ";
+  }
+  return words + flags_of(verb);
+}
+
 std::string bash(const CLI::App& program) {
   std::string verbs, cases;
   for (const CLI::App* verb : program.get_subcommands({})) {
     verbs += (verbs.empty() ? "" : " ") + verb->get_name();
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), flags_of(*verb));
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", verb->get_name(), words_of(*verb));
   }
   return fmt::format(
       "# bash completion for sinkproof: eval \"$(sinkproof completion bash)\"\n"
@@ -41,12 +50,20 @@ std::string fish(const CLI::App& program) {
   for (const CLI::App* verb : program.get_subcommands({})) {
     text += fmt::format("complete -c sinkproof -n __fish_use_subcommand -a {} -d '{}'\n", verb->get_name(),
                         verb->get_description());
-    for (const CLI::Option* option : verb->get_options()) {
-      for (const std::string& name : option->get_lnames()) {
-        text += fmt::format("complete -c sinkproof -n '__fish_seen_subcommand_from {}' -l {}\n",
-                            verb->get_name(), name);
+    const auto complete = [&](const std::string& what) {
+      text += fmt::format("complete -c sinkproof -n '__fish_seen_subcommand_from {}' {}\n", verb->get_name(),
+                          what);
+    };
+    const auto complete_flags = [&](const CLI::App& app) {
+      for (const CLI::Option* option : app.get_options()) {
+        for (const std::string& name : option->get_lnames()) complete("-l " + name);
       }
+    };
+    for (const CLI::App* action : verb->get_subcommands({})) {
+      complete("-a " + action->get_name());
+      complete_flags(*action);
     }
+    complete_flags(*verb);
   }
   return text;
 }
