@@ -109,9 +109,9 @@ Certificate certificate_of(const attention::Weights& weights, const Facts& facts
   return result;
 }
 
-std::string check_script() {
+std::string check_script(const std::vector<certify::TheoryFile>& theory) {
   std::string names;
-  for (const auto& file : certify::theory_files()) {
+  for (const auto& file : theory) {
     names += " " + fs::path(file.name).stem().string();
   }
   return fmt::format(
@@ -132,9 +132,9 @@ std::string check_script() {
       coq_version, names);
 }
 
-void write_theory(const fs::path& folder) {
+void write_theory(const fs::path& folder, const std::vector<certify::TheoryFile>& theory) {
   fs::create_directories(folder);
-  for (const auto& file : certify::theory_files()) formats::write_atomically(folder / file.name, file.text);
+  for (const auto& file : theory) formats::write_atomically(folder / file.name, file.text);
 }
 
 /// The folder appears under its name when it is whole.
@@ -230,7 +230,7 @@ struct CoqAnswer {
 };
 
 /// Compiles the theory and the certificate in a folder of its own, and asks for the axioms.
-CoqAnswer ask_coq(const std::string& certificate, double time_limit) {
+CoqAnswer ask_coq(const Certificate& certificate, double time_limit) {
   const Finished version = run_program({"coqc", "--print-version"}, ".", 60);
   if (version.missing) {
     throw InputError(
@@ -241,8 +241,9 @@ CoqAnswer ask_coq(const std::string& certificate, double time_limit) {
                                  version.output.substr(0, version.output.find_first_of(" \n")), coq_version));
   }
   const TemporaryFolder scratch;
-  write_theory(scratch.path() / "theory");
-  formats::write_atomically(scratch.path() / "Certificate.v", certificate);
+  const auto theory = certify::theory_files(certificate.parts);
+  write_theory(scratch.path() / "theory", theory);
+  formats::write_atomically(scratch.path() / "Certificate.v", certificate.coq);
   formats::write_atomically(scratch.path() / "Statement.v",
                             "Require Certificate. Print Assumptions Certificate.certificate.\n");
   CoqAnswer answer;
@@ -258,7 +259,7 @@ CoqAnswer ask_coq(const std::string& certificate, double time_limit) {
       throw Rejected(fmt::format("{}: coqc rejects it: {}", file, done.output.substr(0, 300)));
     return done.output;
   };
-  for (const auto& file : certify::theory_files()) compile("theory/" + std::string(file.name));
+  for (const auto& file : theory) compile("theory/" + std::string(file.name));
   compile("Certificate.v");
   answer.axioms = axioms_in(compile("Statement.v"));
   const std::vector<std::string> listed = certify::listed_axioms();
@@ -300,10 +301,10 @@ Verified verify_certificate(const VerifyFlags& flags) {
   const std::string what = fmt::format("what {} writes about {}", "sinkproof " SINKPROOF_VERSION, facts.name);
   require_same(folder / "certificate.json", wanted.json, what);
   require_same(folder / "Certificate.v", wanted.coq, what);
-  for (const auto& theory : certify::theory_files()) {
+  for (const auto& theory : certify::theory_files(wanted.parts)) {
     require_same(folder / "theory" / theory.name, theory.text, "the theory that this program was built with");
   }
-  result.coq = ask_coq(wanted.coq, flags.time_limit);
+  result.coq = ask_coq(wanted, flags.time_limit);
   return result;
 }
 
@@ -378,10 +379,11 @@ std::string write_certificate(const fs::path& folder, const WeightsRequest& requ
   }
   const fs::path temporary = fs::path(target).concat(fmt::format(".{}.tmp", ::getpid()));
   try {
-    write_theory(temporary / "theory");
+    const auto theory = certify::theory_files(certificate.parts);
+    write_theory(temporary / "theory", theory);
     formats::write_atomically(temporary / "Certificate.v", certificate.coq);
     formats::write_atomically(temporary / "certificate.json", certificate.json);
-    formats::write_atomically(temporary / "check.sh", check_script());
+    formats::write_atomically(temporary / "check.sh", check_script(theory));
     fs::permissions(temporary / "check.sh",
                     fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                     fs::perm_options::add);

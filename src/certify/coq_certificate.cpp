@@ -64,6 +64,12 @@ CertificatePart trivial_leak(int length, int content) {
                               length, content, length, content)};
 }
 
+std::set<std::string> modules_of(const std::vector<CertificatePart>& parts) {
+  std::set<std::string> modules{"Task", "CertificateWeights"};
+  for (const CertificatePart& part : parts) modules.insert(part.modules.begin(), part.modules.end());
+  return modules;
+}
+
 std::string definition_of(const std::string& name, const DyadicMatrix& matrix) {
   std::string text = fmt::format("Definition {} : dyadic := Dyadic [\n", name);
   for (std::size_t r = 0; r < matrix.mantissas.size(); ++r) {
@@ -238,14 +244,12 @@ std::string certificate_text(const CoqHead& head, Normaliser normaliser, int len
       "    the head of theory/CertificateWeights.v. Written by {}. *)\n",
       source.file, source.sha256, source.layout, numeric::to_string(head.scale), softmax ? "softmax" : "ReLU",
       length, head.content, source.program);
-  std::set<std::string> modules{"Task", "CertificateWeights"};
-  for (const CertificatePart& part : parts) modules.insert(part.modules.begin(), part.modules.end());
   text += fmt::format(
       "From Coq Require Import Reals ZArith List.\n"
       "From Sinkproof Require Import {}.\n"
       "Import ListNotations.\nOpen Scope R_scope.\n\n"
       "(** ** The weights: rows of integers, and the power of 2 that multiplies them *)\n\n",
-      fmt::join(modules, " "));
+      fmt::join(modules_of(parts), " "));
   text += definition_of("query_weights", head.query) + definition_of("key_weights", head.key) +
           definition_of("value_weights", head.value) + definition_of("output_weights", head.output);
   text += fmt::format(
@@ -270,9 +274,24 @@ std::string certificate_text(const CoqHead& head, Normaliser normaliser, int len
   return text;
 }
 
-const std::vector<TheoryFile>& theory_files() {
-  static const std::vector<TheoryFile> files = coq_theory::files();
-  return files;
+std::vector<TheoryFile> theory_files(const std::vector<CertificatePart>& parts) {
+  // Backwards: what a file that is needed requires stands before it.
+  std::vector<TheoryFile> files = coq_theory::files();
+  std::set<std::string> needed = modules_of(parts);
+  std::vector<TheoryFile> result;
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    if (!needed.contains(std::string(file->name.substr(0, file->name.size() - 2)))) continue;
+    result.push_back(*file);
+    std::istringstream lines{std::string(file->text)};
+    for (std::string line; std::getline(lines, line);) {
+      constexpr std::string_view start = "From Sinkproof Require Import ";
+      if (!line.starts_with(start)) continue;
+      std::istringstream names(line.substr(start.size(), line.rfind('.') - start.size()));
+      for (std::string name; names >> name;) needed.insert(name);
+    }
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
 }
 
 std::vector<std::string> listed_axioms() {

@@ -50,8 +50,8 @@ struct TheoryFile {
   std::string_view name;  ///< "Task.v"
   std::string_view text;
 };
-/// What a certificate rests on, in an order in which coqc can compile it.
-const std::vector<TheoryFile>& theory_files();
+/// What a certificate of these parts rests on, in an order in which coqc can compile it.
+std::vector<TheoryFile> theory_files(const std::vector<CertificatePart>& parts);
 /// The axioms that proofs/assumptions.txt lists.
 std::vector<std::string> listed_axioms();
 
