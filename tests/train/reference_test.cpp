@@ -153,12 +153,14 @@ TEST_CASE("gradients agree with finite differences on small random models") {
   // Central differences of step h are off by O(h^2) and by rounding / h.
   constexpr double h = 1e-5, allowed = 1e-7;
   for (const auto normaliser : {Normaliser::softmax, Normaliser::relu}) {
-    for (const auto& [layers, heads, L, n] :
-         {std::tuple{1, 1, 4, 3}, {1, 3, 5, 4}, {2, 1, 6, 5}, {3, 2, 4, 3}}) {
+    struct Sizes {
+      int layers, heads, L, n;
+    };
+    for (const Sizes size : {Sizes{1, 1, 4, 3}, {1, 3, 5, 4}, {2, 1, 6, 5}, {3, 2, 4, 3}}) {
       const unsigned seed = 7;
       CAPTURE(seed);
-      CAPTURE(layers);
-      Point point = random_point(seed, layers, heads, L, n);
+      CAPTURE(size.layers);
+      Point point = random_point(seed, size.layers, size.heads, size.L, size.n);
       const auto gradient = train::reference_pass(point.weights, normaliser, point.batch).gradient;
       const auto loss = [&] { return train::reference_pass(point.weights, normaliser, point.batch).loss; };
       const auto w = train::matrices(point.weights);
