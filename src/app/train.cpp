@@ -222,9 +222,10 @@ Json to_json(const FinishedRun& run) {
 struct Summary {
   std::string name;
   std::size_t runs = 0, met_stop_rule = 0, diverged = 0;
-  std::vector<double> steps;                            ///< of the runs that met their stop rule
-  std::vector<double> loss, linf, leak_mean, leak_max;  ///< at the end, of the runs that did not diverge
-  std::vector<std::vector<double>> sink_rates;          ///< of each head, over the same
+  std::vector<double> steps = {};  ///< of the runs that met their stop rule
+  std::vector<double> loss = {}, linf = {}, leak_mean = {},
+                      leak_max = {};                 ///< at the end, where not diverged
+  std::vector<std::vector<double>> sink_rates = {};  ///< of each head, over the same
 };
 
 std::vector<Summary> summaries(const std::vector<FinishedRun>& runs) {
