@@ -255,11 +255,16 @@ Qed.
 Lemma nth_skip {X} (x : X) m l : nth m (skipn 2 l) x = nth (2 + m) l x.
 Proof. destruct l as [|a [|b l]]; simpl; destruct m; reflexivity. Qed.
 
-(** A vertex has its signs. *)
-Lemma signs_of_vertex d v : is_vertex d v ->
-  exists z, is_signs d z /\ forall m, (m < d)%nat -> v m = content_of z m.
+(** The signs of a vertex, and its row x^T A. *)
+Definition vertex_signs (d : nat) (v : content) : list Z :=
+  map (fun m => if Rlt_dec 0 (v m) then 1%Z else (-1)%Z) (seq 0 d).
+Definition signs_row (d : nat) (M : list (list Z)) (p : nat) (z : list Z) : list Z :=
+  vertex_row (content_rows d M) (rev z) (nth p M nil).
+
+Lemma vertex_signs_ok d v : is_vertex d v ->
+  is_signs d (vertex_signs d v) /\ forall m, (m < d)%nat -> v m = content_of (vertex_signs d v) m.
 Proof.
-  intros Hv. set (g := fun m => if Rlt_dec 0 (v m) then 1%Z else (-1)%Z). exists (map g (seq 0 d)).
+  intros Hv. unfold vertex_signs. set (g := fun m => if Rlt_dec 0 (v m) then 1%Z else (-1)%Z).
   split; [split|].
   - rewrite map_length, seq_length. reflexivity.
   - apply Forall_forall. intros x Hx. apply in_map_iff in Hx. destruct Hx as [m [<- _]].
@@ -271,21 +276,22 @@ Proof.
 Qed.
 
 (** What the enumeration proves: at every vertex [leaf] sees that vertex' row, and is at most the maximum. *)
-Lemma query_maximum_bound leaf d A M u p v :
+Lemma query_maximum_at leaf d A M u p v :
   (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) ->
   (d + 2 <= length M)%nat -> (p < d + 3)%nat -> is_vertex d v ->
-  exists z row, is_signs d z /\ (forall m, (m < d)%nat -> v m = content_of z m) /\
+  let z := vertex_signs d v in let row := signs_row d M p z in
+    is_signs d z /\ (forall m, (m < d)%nat -> v m = content_of z m) /\
     (leaf z row <= query_maximum leaf d M p)%Z /\
     forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u.
 Proof.
-  intros HA HM Hp Hv. destruct (signs_of_vertex d v Hv) as [z [Hz Hvz]]. exists z.
+  intros HA HM Hp Hv z. destruct (vertex_signs_ok d v Hv) as [Hz Hvz]. fold z in Hz, Hvz.
   destruct Hz as [Hl Hz]. set (slopes := content_rows d M).
   assert (Hf : length (firstn d (skipn 2 M)) = d) by (rewrite firstn_length, skipn_length; lia).
   assert (Hs : length slopes = d) by (unfold slopes, content_rows; rewrite rev_length; assumption).
   assert (Hr : Forall (fun x => x = 1%Z \/ x = (-1)%Z) (rev z)).
   { apply Forall_forall. intros x Hx. apply in_rev in Hx. revert x Hx. apply Forall_forall. assumption. }
   assert (Hrl : length (rev z) = length slopes) by (rewrite rev_length; congruence).
-  exists (vertex_row slopes (rev z) (nth p M nil)). split; [split; assumption|]. split; [assumption|]. split.
+  unfold signs_row. fold slopes. cbv zeta. split; [split; assumption|]. split; [assumption|]. split.
   - unfold query_maximum. fold slopes.
     assert (H := vertex_maximum_bound leaf slopes (rev z) nil (nth p M nil) Hrl Hr).
     rewrite rev_involutive, app_nil_r in H. exact H.
@@ -296,4 +302,15 @@ Proof.
     replace (entry slopes k s) with (entry M (2 + (d - S k)) s); [ring|].
     unfold entry, slopes, content_rows. rewrite rev_nth by lia. rewrite Hf.
     rewrite nth_below, nth_skip by lia. reflexivity.
+Qed.
+
+Lemma query_maximum_bound leaf d A M u p v :
+  (forall r s, (r < d + 3)%nat -> (s < d + 3)%nat -> A r s = IZR (entry M r s) * u) ->
+  (d + 2 <= length M)%nat -> (p < d + 3)%nat -> is_vertex d v ->
+  exists z row, is_signs d z /\ (forall m, (m < d)%nat -> v m = content_of z m) /\
+    (leaf z row <= query_maximum leaf d M p)%Z /\
+    forall s, (s < d + 3)%nat -> query_row d A p v s = IZR (nth s row 0%Z) * u.
+Proof.
+  intros HA HM Hp Hv. exists (vertex_signs d v), (signs_row d M p (vertex_signs d v)).
+  apply (query_maximum_at leaf d A M u p v); assumption.
 Qed.
