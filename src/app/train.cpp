@@ -232,7 +232,10 @@ std::vector<Summary> summaries(const std::vector<FinishedRun>& runs) {
   std::vector<Summary> all;
   for (const FinishedRun& run : runs) {
     auto found = std::ranges::find(all, run.name, &Summary::name);
-    if (found == all.end()) found = all.insert(all.end(), Summary{.name = run.name});
+    if (found == all.end()) {
+      found = all.emplace(all.end());
+      found->name = run.name;
+    }
     ++found->runs;
     if (run.stop == StopReason::stop_error || run.stop == StopReason::worst_case) {
       ++found->met_stop_rule;
