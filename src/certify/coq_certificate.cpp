@@ -173,6 +173,21 @@ std::vector<CertificatePart> certificate_parts(const CoqHead& head, Normaliser n
     parts.push_back(part);
     if (!best_loss || part.bound.value() < best_loss->bound.value()) best_loss = part;
   }
+  if (best_loss && best_loss->level == "vertices") {
+    if (const auto dual = coq_dual_loss(head, length, best_loss->bound)) {
+      parts.push_back(
+          part_of({.level = "dual",
+                   .quantity = Quantity::loss,
+                   .bound = dual->loss,
+                   .name = "loss_by_dual",
+                   .title = "The worst-case loss, by the dual bound.",
+                   .modules = {"CertificateDual", "CertificateDualSound"},
+                   .check = fmt::format("dual_check {} {} {}", sizes, z(dual->multiplier), z(dual->reach)),
+                   .statement = loss("softmax"),
+                   .proof = fmt::format("exact (loss_by_dual {} _ _ _ _ loss_by_dual_checked).", sizes)}));
+      if (dual->loss.value() < best_loss->bound.value()) best_loss = parts.back();
+    }
+  }
   if (best_loss) {
     const numeric::Rational eta = best_loss->bound.value(), kappa(length - 3, 4 * (length - 1));
     if (eta < kappa / 2) {

@@ -176,6 +176,138 @@ Integer reach(const Row& row, std::size_t base) {
   return abs(row[base]) + norm(row);
 }
 
+/// The least bound of an error off the trigger: `off_check`, the second half of `row_check`.
+Rational off_trigger(const Row& row, const Integer& key, int length, const Integer& u) {
+  const Integer low = std::min(ordinary(row), row[1]) - norm(row),
+                high = largest(ordinary(row), row[1]) + norm(row);
+  const Integer offset = largest(abs(row[0] - low), abs(row[0] - high)), one = Integer(1) << 80;
+  return {abs(row[0]) * one + Integer(length - 1) * key * offset, one * u};
+}
+
+/// `dual_check` for fixed a and H: queries once, then any bound.
+class DualCheck {
+ public:
+  DualCheck(const IntegerMap& scores, const IntegerMap& values, const Integer& a, const Integer& reach,
+            const Integer& bos)
+      : scores_(scores), values_(values), a_(a), limit_(reach * values.denominator), bos_(bos) {
+    four_ = 4 * a * values.denominator;
+    cut_ = std::max(0, static_cast<int>(msb(four_)) - 40);
+    const Integer& u = values.denominator;
+    negative_ = u * squares(-1, scores.entries);
+    positive_ = u * squares(1, scores.entries);
+    query_maximum(scores.entries, 1, [&](const std::vector<int>& signs, const Row& row) {
+      Query query{signs, {}, 0, u * (row[1] - ordinary(row))};
+      for (std::size_t l = 0; l < signs.size(); ++l) {
+        query.slopes.push_back(u * row[2 + l]);
+        query.norm += abs(query.slopes.back());
+        query.self += signs[l] * query.slopes.back();
+      }
+      queries_.push_back(std::move(query));
+      return Integer(0);
+    });
+  }
+
+  bool accepts(const Fraction& bound) const {
+    std::vector<DualRow> rows;
+    for (std::size_t r = 0; r < values_.entries.size(); ++r) {
+      for (const int sign : {1, -1}) rows.push_back(row_of(bound, r, sign));
+    }
+    return std::all_of(queries_.begin(), queries_.end(), [&](const Query& query) {
+      return std::all_of(rows.begin(), rows.end(),
+                         [&](const DualRow& row) { return is_settled(query, row); });
+    });
+  }
+
+ private:
+  static constexpr int fine_bits = 12;
+  struct Query {
+    std::vector<int> signs;
+    Row slopes;
+    Integer norm, self;
+  };
+  struct DualRow {
+    Row errors, values;  ///< of the contents
+    Integer error_n, error_t, value_n, value_t, limit, goal;
+  };
+
+  static Integer dot_of(const std::vector<int>& signs, const Row& contents) {
+    Integer sum = 0;
+    for (std::size_t l = 0; l < signs.size(); ++l) sum += signs[l] * contents[l];
+    return sum;
+  }
+
+  Integer slope(const Integer& q) const {
+    return divided_down((Integer(positive(q) >> cut_) + 1) << fine_bits, four_ >> cut_) + 1;
+  }
+
+  /// Signed by `sign`: the largest error + Q^2 / (4 alpha) where Q >= 0.
+  Integer side(const DualRow& row, const Row& sums, const Integer& centre, int sign) const {
+    Integer norm = 0;
+    for (const Integer& x : sums) norm += abs(x);
+    const Integer q = sign * centre, k = slope(q + norm);
+    Integer total = row.error_n + k * q;
+    for (std::size_t l = 0; l < sums.size(); ++l) total += abs(row.errors[l] + k * sign * sums[l]);
+    return total;
+  }
+
+  bool is_settled_at(const Query& query, const DualRow& row, const Row& sums, const Integer& shift) const {
+    const Integer centre = shift + row.value_n;
+    if (side(row, sums, centre, 1) > row.goal || side(row, sums, centre, -1) > row.goal) return false;
+    const Integer self = shift + row.value_t + dot_of(query.signs, row.values) + query.self;
+    const Integer reach = positive(largest(self + negative_, positive_ - self));
+    return row.error_t + dot_of(query.signs, row.errors) + slope(reach) * reach <= row.goal &&
+           query.norm + abs(shift) <= limit_ && query.self + negative_ + shift <= limit_ &&
+           positive_ - query.self - shift <= limit_;
+  }
+
+  bool is_settled(const Query& query, const DualRow& row) const {
+    if (largest(query.norm, largest(query.self + negative_, positive_ - query.self)) <= row.limit)
+      return true;
+    Row sums = query.slopes;
+    for (std::size_t l = 0; l < sums.size(); ++l) sums[l] += row.values[l];
+    if (is_settled_at(query, row, sums, 0)) return true;
+    const Integer room = positive(limit_ - query.norm);
+    const Integer wanted =
+        divided_down(side(row, sums, row.value_n, -1) - side(row, sums, row.value_n, 1), 2 << fine_bits);
+    return is_settled_at(query, row, sums, largest(-room, std::min(room, wanted)));
+  }
+
+  DualRow row_of(const Fraction& bound, std::size_t r, int sign) const {
+    const Row& v = values_.entries[r];
+    const Integer &su = scores_.denominator, &u = values_.denominator, one = Integer(1) << 80;
+    const Integer second = divided_down(limit_ * limit_, 2 * (su * u - limit_)) + 1;
+    const Integer most = largest(abs(ordinary(v)), abs(v[1])) + norm(v);
+    const Integer goal = divided_down(bound.numerator * su * u, bound.denominator) -
+                         (divided_down(bos_ * (abs(v[0]) + most) * su, 2 * one) + 1) -
+                         (divided_down(limit_ * second, four_) + 1) -
+                         (divided_down(most * second, 2 * u) + 1) -
+                         (divided_down(a_ * most * most * (limit_ + second), 4 * su * u * u) + 1);
+    const Row error = scaled_row(1, u, r, v);
+    DualRow row;
+    const Integer error_unit = (su << fine_bits) * sign, value_unit = a_ * sign;
+    for (std::size_t l = 2; l + 1 < v.size(); ++l) {
+      row.errors.push_back(error_unit * error[l]);
+      row.values.push_back(value_unit * v[l]);
+    }
+    row.error_n = error_unit * ordinary(error);
+    row.error_t = error_unit * error[1];
+    row.value_n = value_unit * ordinary(v);
+    row.value_t = value_unit * v[1];
+    row.goal = goal << fine_bits;
+    const Integer worst = largest(row.error_n, row.error_t) + abs(error_unit) * norm(error);
+    const Integer spare = divided_down(positive(row.goal - worst) * four_, Integer(1) << fine_bits);
+    const Integer q = sqrt(spare) - divided_down(3 * four_, Integer(1) << fine_bits);
+    row.limit =
+        q >= 0 && worst + slope(q) * q <= row.goal ? std::min(limit_, Integer(q - a_ * most)) : Integer(-1);
+    return row;
+  }
+
+  const IntegerMap &scores_, &values_;
+  Integer a_, limit_, bos_, four_, negative_, positive_;
+  int cut_ = 0;
+  std::vector<Query> queries_;
+};
+
 }  // namespace
 
 Fraction rounded_up(const Rational& value) {
@@ -212,9 +344,34 @@ std::optional<Fraction> coq_loss(const CoqHead& head, CoqLevel level, int length
     worst = std::max(
         worst, Rational(*bos * offset * scores + (high - low) * e.spread * one + 2 * one * scores * deviation,
                         2 * one * scores * u));
-    worst = std::max(worst, Rational(abs(row[0]) * one + Integer(length - 1) * *key * offset, one * u));
+    worst = std::max(worst, off_trigger(row, *key, length, u));
   }
   return rounded_up(worst);
+}
+
+std::optional<DualLoss> coq_dual_loss(const CoqHead& head, int length, const Fraction& by_vertices) {
+  const IntegerMap a = score_map(head), v = value_map(head);
+  const Extent e = extent(a.entries, CoqLevel::vertices);
+  const auto bos = coq_exp_upper(e.bos_excess, a.denominator),
+             key = coq_exp_upper(e.key_excess, a.denominator);
+  // Near its best choices.
+  const Integer multiplier = divided_down(95 * e.spread, 100), reach = divided_down(110 * e.spread, 100);
+  if (!bos || !key || multiplier <= 0 || reach >= a.denominator || by_vertices.numerator < 1000) {
+    return std::nullopt;
+  }
+  Rational off = 0;
+  for (const Row& row : v.entries) off = std::max(off, off_trigger(row, *key, length, v.denominator));
+  const DualCheck check(a, v, multiplier, reach, *bos);
+  const auto accepts = [&](const Fraction& bound) { return off <= bound.value() && check.accepts(bound); };
+  // Four digits: each more costs three passes.
+  const Integer denominator = divided_down(by_vertices.denominator + 99, 100);
+  Integer low = 0, high = -divided_down(-by_vertices.numerator, 100);
+  if (!accepts({high, denominator})) return std::nullopt;
+  while (high - low > 1) {
+    const Integer middle = divided_down(low + high, 2);
+    (accepts({middle, denominator}) ? high : low) = middle;
+  }
+  return DualLoss{multiplier, reach, {high, denominator}};
 }
 
 Fraction coq_relu_weight(const CoqHead& head, CoqLevel level) {

@@ -14,6 +14,15 @@ enum class CoqLevel { sums, vertices };  ///< any d; 2^d queries, tighter
 /// beyond all use.
 std::optional<Fraction> coq_loss(const CoqHead& head, CoqLevel level, int length);
 
+/// What `dual_check` accepts, with the two integers it takes: untrusted choices. Nothing where the logits at
+/// the trigger are too large for it, or it is no better than `by_vertices`, the bound of coq_loss. Cost 2^d
+/// n.
+struct DualLoss {
+  numeric::Integer multiplier, reach;  ///< a and H, in units of 1 / the denominator of the scores
+  Fraction loss;
+};
+std::optional<DualLoss> coq_dual_loss(const CoqHead& head, int length, const Fraction& by_vertices);
+
 /// What `relu_weight_check` and `relu_loss_check` accept.
 Fraction coq_relu_weight(const CoqHead& head, CoqLevel level);
 Fraction coq_relu_loss(const CoqHead& head, CoqLevel level, int length);
