@@ -38,7 +38,7 @@ Definition side (d : nat) (four : Z) (ws ps : list Z) (wn qc : Z) : Z :=
 (** What a vertex' query makes of all rows: its signs, logit slopes, their sum, and the self logit relative to N. *)
 Record query := Query { signs : list Z; slopes : list Z; norm : Z; self : Z }.
 
-Section Conditions.
+Section Checker.
 Variables (d : nat) (four H neg pos : Z).
 
 (** The conditions at a vertex, with its logits shifted by eps. *)
@@ -73,7 +73,7 @@ Definition query_of (u : Z) (z row : list Z) : query :=
 
 Definition dual_leaf (u : Z) (rows : list dual_row) (z row : list Z) : Z :=
   let q := query_of u z row in if forallb (row_ok q) rows then 0%Z else 1%Z.
-End Conditions.
+End Checker.
 
 (** The row of an output coordinate with sign sg; v: its row of V, [unit]: its unit vector. The limit: with the reach q of a key's
     logit and alpha times its value, error + q^2 / (4 alpha) is within the goal. *)

@@ -3,7 +3,7 @@
     The weighted mean t of the values v_k satisfies sum w_k (v_k - t) = 0, so any multiple of that may be added to the error.
     With the multiplier 1 + alpha t each key contributes a quadratic in t, whose maximum is in closed form:
     about (v - u) + (s + alpha v)^2 / (4 alpha), s = ln w. A common shift of all s is free: it may depend on the query. *)
-From Coq Require Import Reals Lra Lia Arith.
+From Coq Require Import Reals Lra Lia Arith FunctionalExtensionality.
 From Sinkproof Require Import Sums Task CertificateExp CertificateVertices CertificateGruessReal.
 Open Scope R_scope.
 
@@ -161,8 +161,6 @@ Fixpoint extend (n : nat) (f : content -> R) : content -> R :=
   | O => f
   | S n' => fun c => (1 - c n') / 2 * extend n' f (set n' (-1) c) + (1 + c n') / 2 * extend n' f (set n' 1 c)
   end.
-
-From Coq Require Import FunctionalExtensionality.
 
 Lemma set_same m a b c : set m a (set m b c) = set m a c.
 Proof. apply functional_extensionality. intros l. unfold set. destruct (l =? m)%nat; reflexivity. Qed.

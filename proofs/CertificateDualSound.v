@@ -19,7 +19,7 @@ Lemma dual_rows_in d a su u H D bos n m : forall count r M k sg, (k < count)%nat
      (dual_rows d a su u H D bos n m count r M).
 Proof.
   induction count as [|count IH]; intros r M k sg Hk Hsg; [lia|]. cbn [dual_rows]. cbv zeta. destruct k as [|k].
-  - rewrite Nat.add_0_r. replace (nth 0 M nil) with (nth 0 M nil) by reflexivity.
+  - rewrite Nat.add_0_r.
     destruct Hsg as [-> | ->]; [left; reflexivity|right; left; reflexivity].
   - right. right. replace (r + S k)%nat with (S r + k)%nat by lia.
     replace (nth (S k) M nil) with (nth k (tl M) nil) by (destruct M; [destruct k; reflexivity|reflexivity]).
@@ -141,7 +141,7 @@ Proof.
   assert (Hcase := Hcheck c Hc). fold z rw q in Hcase. unfold row_ok in Hcase. unfold used_shift in Heps.
   destruct (coarse_ok neg pos q row) eqn:Ecoarse.
   - apply (coarse_conditions d A V r (IZR sg) alpha y eps four H neg pos q row 0 c four_pos Hy Halpha Hc Hz Hvz Hsl Hno Hb1 Hb2
-      Hval Hvn Hvt Herr Hen Het Heps _ _ eq_refl eq_refl (fun _ _ => Logic.I) eq_refl eq_refl Ecoarse).
+      Hval Hvn Hvt Herr Hen Het Heps _ _ eq_refl eq_refl eq_refl eq_refl Ecoarse).
     unfold q, query_of. cbn [norm]. apply abs_sum_nonneg.
   - destruct (shifted_ok d four H neg pos q row 0) eqn:Ezero.
     + apply (shifted_conditions d A V r (IZR sg) alpha y eps four H neg pos q row 0 c four_pos Hy Halpha Hz Hvz Hsl Hno Hb1 Hb2

@@ -190,12 +190,11 @@ Proof using Hfour Hy Halpha Hz Hvz Hslopes Hnorm Hbent1 Hbent2 Hval Hval_n Hval_
 Qed.
 
 Lemma coarse_conditions reach most : limit row = coarse_limit four H reach most (goal row) -> shift_by = 0%Z ->
-  (forall m, (m < d)%nat -> True) ->
   reach = (Z.max (Z.abs (value_n row)) (Z.abs (value_t row)) + abs_sum d (values row))%Z ->
   most = (Z.max (error_n row) (error_t row) + abs_sum d (errors row))%Z ->
   coarse_ok neg pos q row = true -> (0 <= norm q)%Z -> vertex_conditions.
 Proof using Hfour Hy Halpha Hv Hz Hvz Hslopes Hnorm Hbent1 Hbent2 Hval Hval_n Hval_t Herr Herr_n Herr_t Heps.
-  intros Hlimit Hs _ Hreach Hmost Hc Hn0. unfold coarse_ok in Hc. apply Z.leb_le in Hc. rewrite Hlimit in Hc.
+  intros Hlimit Hs Hreach Hmost Hc Hn0. unfold coarse_ok in Hc. apply Z.leb_le in Hc. rewrite Hlimit in Hc.
   unfold coarse_limit in Hc. cbv zeta in Hc. set (b := (Z.sqrt _ - _)%Z) in Hc.
   destruct ((most + slope four b * b <=? goal row)%Z && (0 <=? b)%Z)%bool eqn:Eb; [|lia].
   apply andb_prop in Eb. destruct Eb as [Eb Hb0]. apply Z.leb_le in Eb, Hb0. assert (Hf := fine_unit_pos).
