@@ -170,7 +170,7 @@ class Undecided : public std::runtime_error {
 struct VerifyFlags {
   CommonFlags common;
   std::string folder, weights;
-  double time_limit = 600;
+  double time_limit = 1800;
 };
 
 Facts read_facts(const fs::path& path) {
