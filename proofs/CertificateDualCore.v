@@ -105,9 +105,9 @@ Lemma trigger_row_dual j s v u alpha H D vm E off B :
   (forall k, (2 <= k <= j)%nat -> Rabs (s k) <= H) ->
   (forall k, (2 <= k <= j)%nat -> exp (s 1%nat) <= E * exp (s k)) ->
   (forall k, (2 <= k <= j)%nat -> Rabs (v k) <= vm) ->
-  (forall k, (2 <= k <= j)%nat -> v k - u k + (s k + alpha * v k) * (s k + alpha * v k) / (4 * alpha) <= B) ->
+  E * off + bsum 2 j (fun k => v k - u k + (s k + alpha * v k) * (s k + alpha * v k) / (4 * alpha)) <= INR (j - 1) * B ->
   bsum 1 j (fun k => exp (s k) * v k) / bsum 1 j (fun k => exp (s k)) - / INR (j - 1) * bsum 2 j u
-  <= E / 2 * off + B + dual_remainder alpha H D vm.
+  <= B + dual_remainder alpha H D vm.
 Proof.
   intros Hj Ha HH HD HE Hoff Hs HsE Hv HB. pose (w := fun k => exp (s k)).
   set (S := bsum 2 j w). assert (HS : 0 < S).
@@ -122,30 +122,30 @@ Proof.
   set (a1 := exp (s 1%nat) / (exp (s 1%nat) + S)).
   assert (Ha0 : 0 <= a1) by (left; apply Rdiv_lt_0_compat; lra).
   assert (Hn : 0 < INR (j - 1)) by (apply lt_0_INR; lia).
-  assert (Ha1 : a1 <= E / 2).
+  assert (Ha1 : INR (j - 1) * a1 <= E).
   { assert (H2 : exp (s 1%nat) * INR (j - 1) <= E * S).
     { unfold S. rewrite <- bsum_scal. replace (exp (s 1%nat) * INR (j - 1)) with (bsum 2 j (fun _ => exp (s 1%nat))).
       - apply bsum_le. assumption.
       - rewrite bsum_const, Rmult_comm. f_equal. }
-    assert (H3 : 2 <= INR (j - 1)) by (replace 2 with (INR 2) by reflexivity; apply le_INR; lia).
-    assert (H4 : exp (s 1%nat) * 2 <= exp (s 1%nat) * INR (j - 1)) by (apply Rmult_le_compat_l; lra).
     assert (H5 : 0 <= E * exp (s 1%nat)) by (apply Rmult_le_pos; lra).
     unfold a1. apply Rmult_le_reg_r with (exp (s 1%nat) + S); [lra|].
-    unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra. lra. }
+    replace (INR (j - 1) * (exp (s 1%nat) / (exp (s 1%nat) + S)) * (exp (s 1%nat) + S)) with (exp (s 1%nat) * INR (j - 1)) by (field; lra).
+    lra. }
   replace ((exp (s 1%nat) * v 1%nat + T) / (exp (s 1%nat) + S) - / INR (j - 1) * bsum 2 j u)
     with (a1 * (v 1%nat - o) + (o - / INR (j - 1) * bsum 2 j u)) by (unfold a1, o; field; split; lra).
-  assert (B1 : a1 * (v 1%nat - o) <= E / 2 * off).
-  { eapply Rle_trans; [apply Rle_abs|]. rewrite Rabs_mult, (Rabs_pos_eq a1) by assumption.
-    apply Rmult_le_compat; [assumption|apply Rabs_pos|assumption|].
+  assert (B1 : INR (j - 1) * (a1 * (v 1%nat - o)) <= E * off).
+  { rewrite <- Rmult_assoc. eapply Rle_trans; [apply Rle_abs|]. rewrite Rabs_mult, (Rabs_pos_eq (INR (j - 1) * a1)) by (apply Rmult_le_pos; lra).
+    apply Rmult_le_compat; [apply Rmult_le_pos; lra|apply Rabs_pos|assumption|].
     eapply Rle_trans; [|exact Hoff]. unfold Rminus. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_Ropp. lra. }
-  assert (B2 : o - / INR (j - 1) * bsum 2 j u <= B + dual_remainder alpha H D vm).
-  { apply Rmult_le_reg_l with (INR (j - 1)); [assumption|].
-    replace (INR (j - 1) * (o - / INR (j - 1) * bsum 2 j u)) with
+  apply Rmult_le_reg_l with (INR (j - 1)); [assumption|]. rewrite Rmult_plus_distr_l.
+  assert (B2 : INR (j - 1) * (o - / INR (j - 1) * bsum 2 j u) <=
+    bsum 2 j (fun k => v k - u k + (s k + alpha * v k) * (s k + alpha * v k) / (4 * alpha)) + INR (j - 1) * dual_remainder alpha H D vm).
+  { replace (INR (j - 1) * (o - / INR (j - 1) * bsum 2 j u)) with
       (bsum 2 j (fun k => o - u k + (1 + alpha * o) * (w k * (v k - o)))).
-    - apply Rle_trans with (bsum 2 j (fun _ => B + dual_remainder alpha H D vm)).
-      + apply bsum_le. intros k Hk.
-        eapply Rle_trans; [apply (dual_key_quadratic alpha H D vm (s k)); auto|]. specialize (HB k Hk). lra.
-      + rewrite bsum_const. apply Req_le. f_equal.
+    - replace (INR (j - 1) * dual_remainder alpha H D vm) with (bsum 2 j (fun _ => dual_remainder alpha H D vm)).
+      + rewrite <- bsum_plus. apply bsum_le. intros k Hk.
+        apply (dual_key_quadratic alpha H D vm (s k)); auto.
+      + rewrite bsum_const. f_equal.
     - rewrite bsum_plus, bsum_minus, bsum_const, bsum_scal.
       rewrite (bsum_ext 2 j (fun k => w k * (v k - o)) (fun k => w k * v k - o * w k)) by (intros; ring).
       rewrite bsum_minus, bsum_scal. change (bsum 2 j w) with S. change (bsum 2 j (fun k => w k * v k)) with T.

@@ -53,9 +53,14 @@ Hypothesis Hvm : forall q c, q = 1%nat \/ q = (d + 2)%nat -> in_box d c -> Rabs 
 Hypothesis Hoff : Rabs (V r 0%nat) + vm <= off.
 Hypothesis H1 : forall c, is_vertex d c -> query_norm d A 1 c + Rabs (eps c) <= H.
 Hypothesis H2 : forall c, is_vertex d c -> bent_self d A 1 c + eps c <= H /\ bent_self d A (-1) c - eps c <= H.
-Hypothesis H3 : forall c c', is_vertex d c -> in_box d c' ->
-  sigma * key_error (d + 2) c' + ordinary_reach c c' * ordinary_reach c c' / (4 * alpha) <= B.
-Hypothesis H4 : forall c, is_vertex d c -> sigma * key_error 1 c + self_reach c * self_reach c / (4 * alpha) <= B.
+(** What an ordinary key of content c' and the trigger itself contribute at the query's content c. *)
+Definition ordinary_part (c c' : content) : R :=
+  sigma * key_error (d + 2) c' + ordinary_reach c c' * ordinary_reach c c' / (4 * alpha).
+Definition self_part (c : content) : R := sigma * key_error 1 c + self_reach c * self_reach c / (4 * alpha).
+(** With BOS' part, over J keys: J - 1 ordinary ones and the trigger. *)
+Hypothesis H3 : forall c contents J, is_vertex d c -> (2 <= J <= L - 1)%nat ->
+  (forall k, (2 <= k <= J)%nat -> in_box d (contents k)) ->
+  exp bos * off + (bsum 2 J (fun k => ordinary_part c (contents k)) + self_part c) <= INR J * B.
 
 Lemma key_value_affine q : box_affine d (key_value q).
 Proof.
@@ -70,34 +75,39 @@ Qed.
 Lemma quarter_pos : 0 <= / (4 * alpha).
 Proof using Halpha. left. apply Rinv_0_lt_compat. lra. Qed.
 
-Lemma ordinary_everywhere c c' : in_box d c -> in_box d c' ->
-  sigma * key_error (d + 2) c' + ordinary_reach c c' * ordinary_reach c c' / (4 * alpha) <= B.
-Proof using Halpha Heps H3.
-  intros Hc Hc'. revert c Hc.
-  apply (box_maximum d (fun c => sigma * key_error (d + 2) c' + ordinary_reach c c' * ordinary_reach c c' / (4 * alpha))).
-  - apply convex_plus; [apply convex_affine, affine_const|].
-    apply (box_convex_ext d _ (fun c => / (4 * alpha) * (ordinary_reach c c' * ordinary_reach c c'))).
-    { intros c. unfold Rdiv. ring. }
-    apply convex_scal; [apply quarter_pos|]. apply affine_square. unfold ordinary_reach.
-    apply affine_plus; [apply affine_plus; [|assumption]|apply affine_const].
-    apply affine_ssum. intros m _. apply (affine_ext d _ (fun c => c' m * query_row d A 1 c (2 + m)%nat)); [intros; ring|].
-    apply affine_scal, query_row_affine.
-  - intros v Hv. apply H3; assumption.
+Lemma ordinary_convex c' : in_box d c' -> box_convex d (fun c => ordinary_part c c').
+Proof using Halpha Heps.
+  intros Hc'. unfold ordinary_part. apply convex_plus; [apply convex_affine, affine_const|].
+  apply (box_convex_ext d _ (fun c => / (4 * alpha) * (ordinary_reach c c' * ordinary_reach c c'))).
+  { intros c. unfold Rdiv. ring. }
+  apply convex_scal; [apply quarter_pos|]. apply affine_square. unfold ordinary_reach.
+  apply affine_plus; [apply affine_plus; [|assumption]|apply affine_const].
+  apply affine_ssum. intros m _. apply (affine_ext d _ (fun c => c' m * query_row d A 1 c (2 + m)%nat)); [intros; ring|].
+  apply affine_scal, query_row_affine.
 Qed.
 
-Lemma self_everywhere c : in_box d c -> sigma * key_error 1 c + self_reach c * self_reach c / (4 * alpha) <= B.
-Proof using Halpha Heps H4.
-  revert c. apply (box_maximum d (fun c => sigma * key_error 1 c + self_reach c * self_reach c / (4 * alpha))).
-  - apply convex_plus; [apply convex_affine, affine_scal, key_error_affine|].
-    apply (box_convex_ext d _ (fun c => / (4 * alpha) * (self_reach c * self_reach c))).
-    { intros c. unfold Rdiv. ring. }
-    apply convex_scal; [apply quarter_pos|]. apply convex_square; [|intros; apply Rmax_l].
-    assert (Hv : box_affine d (fun c => alpha * (sigma * key_value 1 c))) by (apply affine_scal, affine_scal, key_value_affine).
-    apply convex_Rmax; [apply convex_affine, affine_const|]. apply convex_Rmax.
-    + apply convex_plus; [|apply convex_affine; exact Hv]. apply convex_plus; [apply bent_self_convex|apply convex_affine; assumption].
-    + apply (box_convex_ext d _ (fun c => bent_self d A (-1) c + (-1 * eps c + -1 * (alpha * (sigma * key_value 1 c))))); [intros; ring|].
-      apply convex_plus; [apply bent_self_convex|]. apply convex_affine, affine_plus; apply affine_scal; assumption.
-  - exact H4.
+Lemma self_convex : box_convex d self_part.
+Proof using Halpha Heps.
+  unfold self_part. apply convex_plus; [apply convex_affine, affine_scal, key_error_affine|].
+  apply (box_convex_ext d _ (fun c => / (4 * alpha) * (self_reach c * self_reach c))).
+  { intros c. unfold Rdiv. ring. }
+  apply convex_scal; [apply quarter_pos|]. apply convex_square; [|intros; apply Rmax_l].
+  assert (Hv : box_affine d (fun c => alpha * (sigma * key_value 1 c))) by (apply affine_scal, affine_scal, key_value_affine).
+  apply convex_Rmax; [apply convex_affine, affine_const|]. apply convex_Rmax.
+  - apply convex_plus; [|apply convex_affine; exact Hv]. apply convex_plus; [apply bent_self_convex|apply convex_affine; assumption].
+  - apply (box_convex_ext d _ (fun c => bent_self d A (-1) c + (-1 * eps c + -1 * (alpha * (sigma * key_value 1 c))))); [intros; ring|].
+    apply convex_plus; [apply bent_self_convex|]. apply convex_affine, affine_plus; apply affine_scal; assumption.
+Qed.
+
+Lemma parts_everywhere contents J : (2 <= J <= L - 1)%nat -> (forall k, (2 <= k <= J)%nat -> in_box d (contents k)) ->
+  forall c, in_box d c -> exp bos * off + (bsum 2 J (fun k => ordinary_part c (contents k)) + self_part c) <= INR J * B.
+Proof using Halpha Heps Hr H3.
+  intros HJ Hcs.
+  apply (box_maximum d (fun c => exp bos * off + (bsum 2 J (fun k => ordinary_part c (contents k)) + self_part c))).
+  - apply convex_plus; [apply convex_affine, affine_const|]. apply convex_plus; [|apply self_convex].
+    unfold bsum. apply (convex_ssum d (S J - 2) (fun k c => ordinary_part c (contents (2 + k)%nat))).
+    intros k Hk. apply ordinary_convex. apply Hcs. lia.
+  - intros v Hv. apply H3; assumption.
 Qed.
 
 Lemma self_logit_everywhere c : in_box d c -> Rabs (key_score d A 1 c 1 c - query_row d A 1 c (d + 2) + eps c) <= H.
@@ -139,8 +149,8 @@ Proof.
 Qed.
 
 Theorem dual_at_trigger I : is_instance L d I ->
-  sigma * (softmax_head d A V I (trig I) r - target d I (trig I) r) <= exp bos / 2 * off + B + dual_remainder alpha H D vm.
-Proof using HE Hr Hsigma Halpha HH HD Heps Hvm Hoff H1 H2 H3 H4.
+  sigma * (softmax_head d A V I (trig I) r - target d I (trig I) r) <= B + dual_remainder alpha H D vm.
+Proof using HE Hr Hsigma Halpha HH HD Heps Hvm Hoff H1 H2 H3.
   intros HI. pose proof HI as [Hj _]. set (j := trig I) in *. set (c := cont I j).
   assert (Hc : in_box d c) by (apply (in_box_instance L); [assumption|lia]).
   set (base := query_row d A 1 c (d + 2) - eps c). set (s := bilinear d A (token d)).
@@ -186,13 +196,17 @@ Proof using HE Hr Hsigma Halpha HH HD Heps Hvm Hoff H1 H2 H3 H4.
     assert (K := key_score_near d A 1 c (base_of d I k) (cont I k) (Ck k Hk)). apply Rabs_both in K.
     destruct (base_cases d I k) as [E|E]; rewrite E in *; lra.
   - intros k Hk. rewrite Sabs, Vk by assumption. apply Hvm; [apply base_cases|apply Ck; assumption].
-  - intros k Hk. rewrite <- Rmult_minus_distr_l, Ek, Sk, Vk by assumption. destruct (Nat.eq_dec k j) as [->|Hne].
-    + rewrite Bj. fold c. eapply Rle_trans; [|apply (self_everywhere c Hc)]. apply Rplus_le_compat_l.
+  - eapply Rle_trans; [|apply (parts_everywhere (cont I) (j - 1) ltac:(lia) ltac:(intros; apply Ck; lia) c Hc)].
+    apply Rplus_le_compat_l.
+    assert (X : forall f, bsum 2 j f = bsum 2 (j - 1) f + f j).
+    { intros f. replace j with (S (j - 1)) at 1 3 by lia. rewrite bsum_last by lia. reflexivity. }
+    rewrite X. apply Rplus_le_compat.
+    + apply bsum_le. intros k Hk. rewrite <- Rmult_minus_distr_l, Ek, Sk, Vk, base_off by (lia || (unfold j in Hk; lia)).
+      unfold ordinary_part. apply Rplus_le_compat_l. apply Req_le. unfold base, ordinary_reach, key_score, Rdiv. ring.
+    + rewrite <- Rmult_minus_distr_l, Ek, Sk, Vk, Bj by lia. fold c. unfold self_part. apply Rplus_le_compat_l.
       apply Rmult_le_compat_r; [apply quarter_pos|]. unfold base.
       replace (key_score d A 1 c 1 c - (query_row d A 1 c (d + 2) - eps c) + alpha * (sigma * key_value 1 c)) with
         (key_score d A 1 c 1 c - query_row d A 1 c (d + 2) + eps c + alpha * (sigma * key_value 1 c)) by ring.
       apply self_square.
-    + rewrite base_off by assumption. eapply Rle_trans; [|apply (ordinary_everywhere c (cont I k) Hc (Ck k Hk))].
-      apply Rplus_le_compat_l. apply Req_le. unfold base, ordinary_reach, key_score, Rdiv. ring.
 Qed.
 End Dual.

@@ -75,7 +75,7 @@ Qed.
 
 Section Vertex.
 Variables (d : nat) (A V : mat) (r : nat) (sigma alpha y : R) (eps : content -> R).
-Variables (four H neg pos : Z) (q : query) (row : dual_row) (shift_by : Z) (v : content).
+Variables (most four H neg pos : Z) (q : query) (row : dual_row) (shift_by : Z) (v : content).
 Hypothesis Hfour : (0 < four)%Z.
 Hypothesis Hy : 0 < y.
 Hypothesis Halpha : 4 * alpha = IZR four * y.
@@ -151,11 +151,9 @@ Qed.
 Definition vertex_conditions : Prop :=
   query_norm d A 1 v + Rabs (eps v) <= IZR H * y /\
   (bent_self d A 1 v + eps v <= IZR H * y /\ bent_self d A (-1) v - eps v <= IZR H * y) /\
-  (forall c, in_box d c -> sigma * key_error d V r (d + 2) c +
-     ordinary_reach d A V r sigma alpha eps v c * ordinary_reach d A V r sigma alpha eps v c / (4 * alpha)
-     <= IZR (goal row) * (y / IZR fine)) /\
-  sigma * key_error d V r 1 v + self_reach d A V r sigma alpha eps v * self_reach d A V r sigma alpha eps v / (4 * alpha)
-  <= IZR (goal row) * (y / IZR fine).
+  exists each self, mean_ok most (bos_part row) self each (goal row) = true /\
+    (forall c, in_box d c -> ordinary_part d A V r sigma alpha eps v c <= IZR each * (y / IZR fine)) /\
+    self_part d A V r sigma alpha eps v <= IZR self * (y / IZR fine).
 
 Lemma self_reach_value : self_reach d A V r sigma alpha eps v =
   IZR (Z.max 0 (Z.max (shift_by + value_t row + sign_dot (signs q) (values row) + self q + neg)
@@ -166,60 +164,63 @@ Proof using Hy Hz Hvz Hbent1 Hbent2 Hval Hval_t Heps.
   f_equal. f_equal; repeat (rewrite ?plus_IZR, ?minus_IZR); ring.
 Qed.
 
-Lemma shifted_conditions : shifted_ok d four H neg pos q row shift_by = true -> vertex_conditions.
+Lemma shifted_conditions : shifted_ok d most four H neg pos q row shift_by = true -> vertex_conditions.
 Proof using Hfour Hy Halpha Hz Hvz Hslopes Hnorm Hbent1 Hbent2 Hval Hval_n Hval_t Herr Herr_n Herr_t Heps.
   intros Hc. unfold shifted_ok in Hc. cbv zeta in Hc. rewrite !Bool.andb_true_iff, !Z.leb_le in Hc.
-  destruct Hc as [[[[[C1 C2] C3] C4] C5] C6]. assert (Hf := fine_unit_pos).
-  split; [|split; [split|split]].
+  destruct Hc as [[[C1 C4] C5] C6]. assert (Hf := fine_unit_pos).
+  split; [|split; [split|]].
   - rewrite Hnorm, Heps, Rabs_mult, (Rabs_pos_eq y), <- abs_IZR, <- Rmult_plus_distr_r, <- plus_IZR by lra.
     apply Rmult_le_compat_r; [lra|apply IZR_le; assumption].
   - rewrite Hbent1, Heps, <- Rmult_plus_distr_r, <- plus_IZR. apply Rmult_le_compat_r; [lra|apply IZR_le; lia].
   - rewrite Hbent2, Heps, <- Rmult_minus_distr_r, <- minus_IZR. apply Rmult_le_compat_r; [lra|apply IZR_le; lia].
-  - intros c Hc. rewrite ordinary_reach_value, over_alpha, key_error_n, <- Rmult_plus_distr_r.
+  - do 2 eexists. split; [exact C1|]. split; [intros c Hc; unfold ordinary_part|unfold self_part].
+    { rewrite ordinary_reach_value, over_alpha, key_error_n, <- Rmult_plus_distr_r.
     apply Rmult_le_compat_r; [lra|]. set (ps := add (slopes q) (values row)) in *. set (qc := (shift_by + value_n row)%Z) in *.
     destruct (Rle_dec 0 (IZR qc + ssum d (fun m => IZR (nth m ps 0%Z) * c m))) as [Hpos|Hneg].
-    + eapply Rle_trans; [apply side_bound; assumption|]. apply IZR_le. assumption.
+    + eapply Rle_trans; [apply side_bound; assumption|]. apply IZR_le. apply Z.le_max_l.
     + assert (E : ssum d (fun m => IZR (nth m (map Z.opp ps) 0%Z) * c m) = - ssum d (fun m => IZR (nth m ps 0%Z) * c m)).
       { rewrite <- ssum_opp. apply ssum_ext. intros m _. change 0%Z with (Z.opp 0) at 1. rewrite map_nth, opp_IZR. ring. }
       assert (S := side_bound d four (errors row) (map Z.opp ps) (error_n row) (- qc) c Hfour Hc).
       cbv zeta in S. rewrite E, opp_IZR in S. specialize (S ltac:(lra)).
-      apply IZR_le in C2. eapply Rle_trans; [|exact C2]. eapply Rle_trans; [|exact S]. apply Req_le. ring.
-  - rewrite self_reach_value, over_alpha, key_error_t, <- Rmult_plus_distr_r, <- vertex_dot.
-    apply Rmult_le_compat_r; [lra|]. apply IZR_le in C3. eapply Rle_trans; [|exact C3]. rewrite !plus_IZR.
+      eapply Rle_trans; [|apply IZR_le, Z.le_max_r]. eapply Rle_trans; [|exact S]. apply Req_le. ring. }
+    rewrite self_reach_value, over_alpha, key_error_t, <- Rmult_plus_distr_r, <- vertex_dot.
+    apply Rmult_le_compat_r; [lra|]. rewrite !plus_IZR.
     apply Rplus_le_compat_l. apply slope_square; [assumption|lia].
 Qed.
 
-Lemma coarse_conditions reach most : limit row = coarse_limit four H reach most (goal row) -> shift_by = 0%Z ->
+Lemma coarse_conditions reach error : limit row = coarse_limit most four H reach error (bos_part row) (goal row) -> shift_by = 0%Z ->
   reach = (Z.max (Z.abs (value_n row)) (Z.abs (value_t row)) + abs_sum d (values row))%Z ->
-  most = (Z.max (error_n row) (error_t row) + abs_sum d (errors row))%Z ->
+  error = (Z.max (error_n row) (error_t row) + abs_sum d (errors row))%Z ->
   coarse_ok neg pos q row = true -> (0 <= norm q)%Z -> vertex_conditions.
 Proof using Hfour Hy Halpha Hv Hz Hvz Hslopes Hnorm Hbent1 Hbent2 Hval Hval_n Hval_t Herr Herr_n Herr_t Heps.
-  intros Hlimit Hs Hreach Hmost Hc Hn0. unfold coarse_ok in Hc. apply Z.leb_le in Hc. rewrite Hlimit in Hc.
+  intros Hlimit Hs Hreach Herror_most Hc Hn0. unfold coarse_ok in Hc. apply Z.leb_le in Hc. rewrite Hlimit in Hc.
   unfold coarse_limit in Hc. cbv zeta in Hc. set (b := (Z.sqrt _ - _)%Z) in Hc.
-  destruct ((most + slope four b * b <=? goal row)%Z && (0 <=? b)%Z)%bool eqn:Eb; [|lia].
-  apply andb_prop in Eb. destruct Eb as [Eb Hb0]. apply Z.leb_le in Eb, Hb0. assert (Hf := fine_unit_pos).
+  set (worst := (error + slope four b * b)%Z) in Hc.
+  destruct (mean_ok most (bos_part row) worst worst (goal row) && (0 <=? b)%Z)%bool eqn:Eb; [|lia].
+  apply andb_prop in Eb. destruct Eb as [Eb Hb0]. apply Z.leb_le in Hb0. assert (Hf := fine_unit_pos).
   set (h := Z.max (norm q) (Z.max (self q + neg) (pos - self q))) in *.
   assert (HhH : (h <= H)%Z) by lia. assert (Hhb : (h + reach <= b)%Z) by lia.
   assert (Heps0 : eps v = 0) by (rewrite Heps, Hs; ring).
-  (* any key: error at most [most], reach at most b *)
+  (* any key: its error at most [error], its reach at most b *)
   assert (Herror : forall n c, in_box d c -> (n = error_n row \/ n = error_t row) ->
-    IZR n + ssum d (fun m => IZR (nth m (errors row) 0%Z) * c m) <= IZR most).
-  { intros n c Hcb Hn. rewrite Hmost, plus_IZR, abs_sum_value. apply Rplus_le_compat.
+    IZR n + ssum d (fun m => IZR (nth m (errors row) 0%Z) * c m) <= IZR error).
+  { intros n c Hcb Hn. rewrite Herror_most, plus_IZR, abs_sum_value. apply Rplus_le_compat.
     - apply IZR_le. destruct Hn as [-> | ->]; lia.
     - eapply Rle_trans; [apply Rle_abs|]. apply (dot_box d (fun m => IZR (nth m (errors row) 0%Z))). assumption. }
-  assert (Hfin : forall e x, e <= IZR most -> Rabs x <= IZR b ->
-    e * (y / IZR fine) + (x * y) * (x * y) / (4 * alpha) <= IZR (goal row) * (y / IZR fine)).
+  assert (Hfin : forall e x, e <= IZR error -> Rabs x <= IZR b ->
+    e * (y / IZR fine) + (x * y) * (x * y) / (4 * alpha) <= IZR worst * (y / IZR fine)).
   { intros e x He Hx. rewrite over_alpha, <- Rmult_plus_distr_r. apply Rmult_le_compat_r; [lra|].
-    apply IZR_le in Eb. rewrite plus_IZR in Eb. eapply Rle_trans; [|exact Eb]. apply Rplus_le_compat; [assumption|].
+    unfold worst. rewrite plus_IZR. apply Rplus_le_compat; [assumption|].
     eapply Rle_trans; [|apply slope_square; assumption].
     assert (Hff : 0 < IZR fine / IZR four) by (apply Rdiv_lt_0_compat; [apply fine_pos|apply (IZR_lt 0); assumption]).
     apply Rmult_le_compat_r; [lra|]. rewrite <- (Rabs_pos_eq (x * x)) by apply Rle_0_sqr. rewrite Rabs_mult.
     apply Rmult_le_compat; (apply Rabs_pos || assumption). }
-  split; [|split; [split|split]].
+  split; [|split; [split|]].
   - rewrite Heps0, Rabs_R0, Rplus_0_r, Hnorm. apply Rmult_le_compat_r; [lra|apply IZR_le; lia].
   - rewrite Heps0, Rplus_0_r, Hbent1. apply Rmult_le_compat_r; [lra|apply IZR_le; lia].
   - rewrite Heps0, Rminus_0_r, Hbent2. apply Rmult_le_compat_r; [lra|apply IZR_le; lia].
-  - intros c Hcb. rewrite key_error_n. unfold ordinary_reach. rewrite Heps0, (key_value_scaled _ (value_n row)) by assumption.
+  - exists worst, worst. split; [exact Eb|]. split; [intros c Hcb; unfold ordinary_part|unfold self_part].
+    { rewrite key_error_n. unfold ordinary_reach. rewrite Heps0, (key_value_scaled _ (value_n row)) by assumption.
     set (g := ssum d (fun m => query_row d A 1 v (2 + m)%nat * c m)).
     assert (Hg : Rabs (g / y) <= IZR (norm q)).
     { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ y)) by (left; apply Rinv_0_lt_compat; assumption).
@@ -232,8 +233,8 @@ Proof using Hfour Hy Halpha Hv Hz Hvz Hslopes Hnorm Hbent1 Hbent2 Hval Hval_n Hv
       - apply (dot_box d (fun m => IZR (nth m (values row) 0%Z))). assumption. }
     replace (g + 0 + w * y) with ((g / y + w) * y) by (field; lra).
     apply Hfin; [apply Herror; tauto|]. eapply Rle_trans; [apply Rabs_triang|].
-    apply IZR_le in Hhb. rewrite plus_IZR in Hhb. assert (IZR (norm q) <= IZR h) by (apply IZR_le; lia). lra.
-  - rewrite key_error_t, self_reach_value. apply Hfin; [apply Herror; [|tauto]|].
+    apply IZR_le in Hhb. rewrite plus_IZR in Hhb. assert (IZR (norm q) <= IZR h) by (apply IZR_le; lia). lra. }
+    rewrite key_error_t, self_reach_value. apply Hfin; [apply Herror; [|tauto]|].
     + intros m Hm. destruct (Hv m Hm) as [-> | ->]; lra.
     + set (dv := sign_dot (signs q) (values row)).
       assert (Hdv : (Z.abs dv <= abs_sum d (values row))%Z).
