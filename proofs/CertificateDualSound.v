@@ -1,7 +1,7 @@
 (** * The checker of the dual bound is right: main theorem at the end. *)
 From Coq Require Import Reals Lra Lia Arith ZArith List.
 From Sinkproof Require Import Sums Task CertificateWeights CertificateVertices CertificateExp CertificateScores.
-From Sinkproof Require Import CertificateGruessReal CertificateGruess CertificateGruessSound CertificateReluReal.
+From Sinkproof Require Import CertificateGruessReal CertificateGruess CertificateGruessSound.
 From Sinkproof Require Import CertificateDualCore CertificateDualReal CertificateDual CertificateDualVertex.
 Open Scope R_scope.
 

@@ -29,6 +29,14 @@ Definition row_bounds (d : nat) (V : mat) (r : nat) (lo hi off dev : R) : Prop :
 Lemma Rabs_both x a : Rabs x <= a -> - a <= x <= a.
 Proof. unfold Rabs. destruct Rcase_abs; lra. Qed.
 
+(** A bound of a mean holds between the fewest and the most terms. *)
+Lemma mean_between a e q x y : 2 <= x <= y -> a + e <= 2 * q -> a + (y - 1) * e <= y * q -> a + (x - 1) * e <= x * q.
+Proof.
+  intros Hx H1 H2. destruct (Rle_dec e q) as [H|H].
+  - assert (0 <= (x - 2) * (q - e)) by (apply Rmult_le_pos; lra). lra.
+  - assert (0 <= (y - x) * (e - q)) by (apply Rmult_le_pos; lra). lra.
+Qed.
+
 Lemma exp_monotone x y : x <= y -> exp x <= exp y.
 Proof. intros [H| ->]; [left; apply exp_increasing; assumption|lra]. Qed.
 

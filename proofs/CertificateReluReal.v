@@ -58,14 +58,6 @@ Qed.
 Lemma mv_first I r : mv d V (token d I 1) r = V r 0%nat.
 Proof. change (token d I 1) with (basis 0). apply mv_basis. lia. Qed.
 
-(** A mean between the fewest and the most terms. *)
-Lemma mean_between a e q x y : 2 <= x <= y -> a + e <= 2 * q -> a + (y - 1) * e <= y * q -> a + (x - 1) * e <= x * q.
-Proof.
-  intros Hx H1 H2. destruct (Rle_dec e q) as [H|H].
-  - assert (0 <= (x - 2) * (q - e)) by (apply Rmult_le_pos; lra). lra.
-  - assert (0 <= (y - x) * (e - q)) by (apply Rmult_le_pos; lra). lra.
-Qed.
-
 Lemma relu_at_trigger I r q : is_instance L d I -> (r < d + 3)%nat ->
   once r + each r <= 2 * q -> once r + (INR (L - 1) - 1) * each r <= INR (L - 1) * q ->
   Rabs (relu_head d A V I (trig I) r - target d I (trig I) r) <= q.
