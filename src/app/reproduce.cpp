@@ -7,6 +7,7 @@
 
 #include "app/report.hpp"
 #include "app/reproduction_figures.hpp"
+#include "app/reproduction_page.hpp"
 #include "errors.hpp"
 #include "figures/render.hpp"
 

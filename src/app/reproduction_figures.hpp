@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/reproduction.hpp"
-#include "figures/report_page.hpp"
+#include "figures/map_figure.hpp"
 
 namespace sinkproof::app {
 
@@ -22,9 +22,17 @@ figures::Drawing loss_leak_plane(const Reproduction& reproduction);
 /// Loss, largest error and leak against the step; only where models were trained.
 figures::Drawing training_curves(const Reproduction& reproduction);
 
-/// The report: `commands` are the lines of a shell that give it again.
-figures::ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::Claim>& claims,
-                            const std::vector<std::string>& lines, const std::vector<std::string>& commands);
+enum class Statistic { mean, deviation };
+
+/// "1000 examples with the trigger at position 8 (pointed at)".
+std::string examples_note();
+
+std::vector<const ModelShown*> models_of(const Reproduction& reproduction, const std::string& preset);
+
+/// Single heads: a row each, mean and deviation side by side.
+figures::MapFigure heads_figure(const std::vector<const ModelShown*>& models);
+/// A stack: a row of panels for each layer.
+figures::MapFigure stack_figure(const ModelShown& model, Statistic statistic);
 
 /// "figure 3" of preset "fig3".
 std::string figure_name(const std::string& preset);
