@@ -28,13 +28,20 @@ struct ReproduceFlags {
   long steps = 0;
 };
 
-/// The commands that give this report, and each model's certificate, again.
+/// The commands that give this report, the same weights, and each model's certificate again.
 std::vector<std::string> commands_of(const ReproduceFlags& flags, const Reproduction& reproduction) {
   std::string again =
       fmt::format("sinkproof reproduce --seed {} --out {}", flags.common.seed, flags.common.out);
   if (!flags.from_weights.empty()) again += " --from-weights " + flags.from_weights;
   if (flags.steps > 0) again += fmt::format(" --steps {}", flags.steps);
   std::vector<std::string> commands{again};
+  if (flags.from_weights.empty()) {
+    for (const train::Preset& preset : train::presets()) {
+      commands.push_back(fmt::format("sinkproof train --preset {} --seed {} --out {}/{}{}", preset.name,
+                                     flags.common.seed, flags.common.out, preset.name,
+                                     flags.steps > 0 ? fmt::format(" --steps {}", flags.steps) : ""));
+    }
+  }
   for (const ModelShown& model : reproduction.models) {
     commands.push_back(fmt::format("sinkproof check {} --attention {} --seed {}{} --loss-at-most 1/200",
                                    model.path, model.softmax() ? "softmax" : "relu", flags.common.seed,
