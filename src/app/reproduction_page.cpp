@@ -175,7 +175,7 @@ std::vector<ReportPanel> report_panels(ReportPage& report, const MapFigure& figu
 }
 
 PageTable claims_table(const std::vector<theory::Claim>& claims) {
-  PageTable table{"Verdicts", {"claim", "verdict", "says", "because"}, {}};
+  PageTable table{"", {"claim", "verdict", "says", "because"}, {}};
   for (const theory::Claim& claim : claims) {
     table.rows.push_back({claim.id, std::string(to_string(claim.verdict)), claim.statement, claim.reason});
   }
@@ -207,8 +207,8 @@ ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::C
       .title = "What the paper shows, and what was found here",
       .paragraphs = {
           "A head must return the mean of the tokens so far at a trigger token, and zero elsewhere "
-          "(arXiv:2603.11487). \"Certified\" and the verdicts hold for every possible input; means are over "
-          "sampled examples, and say nothing beyond them."}};
+          "(arXiv:2603.11487). \"Certified\" means for every possible input; means are over sampled "
+          "examples, and say nothing beyond them."}};
   for (const std::string& missing : reproduction.missing)
     findings.paragraphs.push_back("Missing: " + missing + ".");
   PageTable table{"", {"figure", "the paper", "found here", "verdict"}, {}};
@@ -276,8 +276,9 @@ ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::C
 
   report.sections.push_back(
       {.title = "Verdicts",
-       .paragraphs = {"Proved: for every input, in exact or outward-rounded arithmetic. Disproved: "
-                      "an instance violates it. Undecided: neither."},
+       .paragraphs =
+           {"Proved: in exact or outward-rounded arithmetic, for every input that the claim speaks of. "
+            "Disproved: an instance violates it. Undecided: neither."},
        .tables = {claims_table(claims)}});
   report.sections.push_back({.title = "Again, from a shell", .commands = commands});
   return report;
