@@ -187,9 +187,14 @@ Rational off_trigger(const Row& row, const Integer& key, int length, const Integ
 /// `dual_check` for fixed a and H: queries once, then any bound.
 class DualCheck {
  public:
-  DualCheck(const IntegerMap& scores, const IntegerMap& values, const Integer& a, const Integer& reach,
-            const Integer& bos)
-      : scores_(scores), values_(values), a_(a), limit_(reach * values.denominator), bos_(bos) {
+  DualCheck(const IntegerMap& scores, const IntegerMap& values, int length, const Integer& a,
+            const Integer& reach, const Integer& bos)
+      : scores_(scores),
+        values_(values),
+        most_keys_(length - 1),
+        a_(a),
+        limit_(reach * values.denominator),
+        bos_(bos) {
     four_ = 4 * a * values.denominator;
     cut_ = std::max(0, static_cast<int>(msb(four_)) - 40);
     const Integer& u = values.denominator;
@@ -227,8 +232,14 @@ class DualCheck {
   };
   struct DualRow {
     Row errors, values;  ///< of the contents
-    Integer error_n, error_t, value_n, value_t, limit, goal;
+    Integer error_n, error_t, value_n, value_t, bos_part, limit, goal;
   };
+
+  /// BOS, the trigger and J - 1 ordinary keys stay within J times the goal, for 2 <= J <= L - 1.
+  bool mean_ok(const DualRow& row, const Integer& self, const Integer& each) const {
+    return row.bos_part + self + each <= 2 * row.goal &&
+           row.bos_part + self + (most_keys_ - 1) * each <= most_keys_ * row.goal;
+  }
 
   static Integer dot_of(const std::vector<int>& signs, const Row& contents) {
     Integer sum = 0;
@@ -252,10 +263,10 @@ class DualCheck {
 
   bool is_settled_at(const Query& query, const DualRow& row, const Row& sums, const Integer& shift) const {
     const Integer centre = shift + row.value_n;
-    if (side(row, sums, centre, 1) > row.goal || side(row, sums, centre, -1) > row.goal) return false;
+    const Integer each = largest(side(row, sums, centre, 1), side(row, sums, centre, -1));
     const Integer self = shift + row.value_t + dot_of(query.signs, row.values) + query.self;
     const Integer reach = positive(largest(self + negative_, positive_ - self));
-    return row.error_t + dot_of(query.signs, row.errors) + slope(reach) * reach <= row.goal &&
+    return mean_ok(row, row.error_t + dot_of(query.signs, row.errors) + slope(reach) * reach, each) &&
            query.norm + abs(shift) <= limit_ && query.self + negative_ + shift <= limit_ &&
            positive_ - query.self - shift <= limit_;
   }
@@ -278,7 +289,6 @@ class DualCheck {
     const Integer second = divided_down(limit_ * limit_, 2 * (su * u - limit_)) + 1;
     const Integer most = largest(abs(ordinary(v)), abs(v[1])) + norm(v);
     const Integer goal = divided_down(bound.numerator * su * u, bound.denominator) -
-                         (divided_down(bos_ * (abs(v[0]) + most) * su, 2 * one) + 1) -
                          (divided_down(limit_ * second, four_) + 1) -
                          (divided_down(most * second, 2 * u) + 1) -
                          (divided_down(a_ * most * most * (limit_ + second), 4 * su * u * u) + 1);
@@ -294,16 +304,18 @@ class DualCheck {
     row.value_n = value_unit * ordinary(v);
     row.value_t = value_unit * v[1];
     row.goal = goal << fine_bits;
+    row.bos_part = (divided_down(bos_ * (abs(v[0]) + most) * su, one) + 1) << fine_bits;
     const Integer worst = largest(row.error_n, row.error_t) + abs(error_unit) * norm(error);
-    const Integer spare = divided_down(positive(row.goal - worst) * four_, Integer(1) << fine_bits);
+    const Integer left = row.goal - divided_down(row.bos_part, 2) - 1 - worst;
+    const Integer spare = divided_down(positive(left) * four_, Integer(1) << fine_bits);
     const Integer q = sqrt(spare) - divided_down(3 * four_, Integer(1) << fine_bits);
-    row.limit =
-        q >= 0 && worst + slope(q) * q <= row.goal ? std::min(limit_, Integer(q - a_ * most)) : Integer(-1);
+    const Integer each = worst + slope(q) * q;
+    row.limit = q >= 0 && mean_ok(row, each, each) ? std::min(limit_, Integer(q - a_ * most)) : Integer(-1);
     return row;
   }
 
   const IntegerMap &scores_, &values_;
-  Integer a_, limit_, bos_, four_, negative_, positive_;
+  Integer most_keys_, a_, limit_, bos_, four_, negative_, positive_;
   int cut_ = 0;
   std::vector<Query> queries_;
 };
@@ -361,7 +373,7 @@ std::optional<DualLoss> coq_dual_loss(const CoqHead& head, int length, const Fra
   }
   Rational off = 0;
   for (const Row& row : v.entries) off = std::max(off, off_trigger(row, *key, length, v.denominator));
-  const DualCheck check(a, v, multiplier, reach, *bos);
+  const DualCheck check(a, v, length, multiplier, reach, *bos);
   const auto accepts = [&](const Fraction& bound) { return off <= bound.value() && check.accepts(bound); };
   // Four digits: each more costs three passes.
   const Integer denominator = divided_down(by_vertices.denominator + 99, 100);

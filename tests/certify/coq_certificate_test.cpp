@@ -113,7 +113,7 @@ TEST_CASE("bounds of the shipped weights") {
   CHECK(coq_loss(softmax, CoqLevel::vertices, 16)->value() == Rational(243'297, 10'000'000));
   CHECK(coq_loss(softmax, CoqLevel::sums, 16)->value() == Rational(501'391, 10'000'000));
   CHECK(coq_dual_loss(softmax, 16, *coq_loss(softmax, CoqLevel::vertices, 16))->loss.value() ==
-        Rational(2104, 100'000));
+        Rational(2011, 100'000));
   const CoqHead relu = coq_head(shipped("relu_1h1d"));
   CHECK(coq_relu_weight(relu, CoqLevel::vertices).value() == 0);
   CHECK(coq_relu_loss(relu, CoqLevel::vertices, 16).value() == Rational(520'471, 10'000'000));
