@@ -215,32 +215,37 @@ theory::Claim off_trigger_claim(const ModelShown& model) {
   return claim;
 }
 
-/// Whether some head of a stack has a BOS weight below 1/2 at a non-trigger position: one instance proves it.
+/// Whether some head of a stack has a BOS weight below 1/2 at a non-trigger position: one instance proves it;
+/// the heads' certified least weights may disprove it.
 theory::Claim not_all_sink_claim(const ModelShown& model) {
   theory::Claim claim;
   claim.title = "not-all-heads-sink";
   claim.statement = "some head has a BOS weight below 1/2 at a non-trigger position i >= 2";
   claim.hypothesis = "one instance is enough";
+  const auto& heads = model.checked.stack->heads;
   int below = 0;
-  const certify::HeadSeen* least = nullptr;
-  for (const auto& head : model.checked.sampled.heads) {
-    const auto& value = head.least_sink_weight.value;
-    if (value.is_undecided()) continue;
-    below += upper_end(value) < half;
-    if (!least || value.upper() < least->least_sink_weight.value.upper()) least = &head;
+  const certify::StackHeadCertificate* least = &heads.front();
+  Rational certified = 1;
+  for (const auto& head : heads) {
+    below += head.least_sink_weight.upper < 0.5;
+    certified = std::min(certified, numeric::exact(head.least_sink_weight.lower));
+    if (head.least_sink_weight.upper < least->least_sink_weight.upper) least = &head;
   }
   if (below > 0) {
     claim.verdict = Verdict::proved;
+  } else if (certified >= half) {
+    claim.verdict = Verdict::disproved;
+    claim.reason = "every BOS weight there is certified to be at least " +
+                   numeric::decimal(certified, numeric::Direction::down, 4);
   } else {
-    claim.reason = "no evaluated instance shows it, and nothing is certified of stacks from above";
+    claim.reason = "no instance is known that shows it, and what is certified of the weights is below 1/2";
   }
-  claim.quantities = {theory::quantity("heads_below_half", Rational(below))};
-  if (least) {
-    claim.quantities.push_back(theory::quantity("least_sink_weight", least->least_sink_weight.value));
-    claim.statement += fmt::format(" ({} of {} heads do; least in layer {}, head {}, at i = {}, j = {})",
-                                   below, model.checked.sampled.heads.size(), least->layer, least->head,
-                                   least->least_sink_weight.position, least->least_sink_weight.trigger);
-  }
+  const certify::StackExtreme& weight = least->least_sink_weight;
+  claim.statement += fmt::format(
+      " ({} of {} heads are shown to; least in layer {}, head {}, at i = {}, j = {})", below, heads.size(),
+      least->layer, least->head, weight.witness.position, weight.witness.instance.trigger);
+  claim.quantities = {theory::quantity("heads_below_half", Rational(below)),
+                      {"least_sink_weight", theory::Between{certified, numeric::exact(weight.upper)}}};
   return claim;
 }
 

@@ -1,6 +1,7 @@
 #include "app/reproduction_page.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/core.h>
@@ -108,13 +109,15 @@ std::vector<std::vector<std::string>> findings_of(const ModelShown& model,
                         "stacks with residual or several heads"});
   } else {
     const HeadShown* most = extreme(model, false);
+    double sink = 0;
+    for (const auto& head : checked.stack->heads) sink = std::max(sink, head.largest_sink_weight.upper);
     rows.push_back(
         {figure, "ReLU stacks do not attend off the trigger.",
-         fmt::format(
-             "Mean BOS weight off the trigger: at most {:.3g} ({}). The largest single weight off BOS "
-             "there is {}.",
-             most->sink_mean, named(*most), shown(checked.leak)),
-         "evidence: nothing is certified of stacks"});
+         fmt::format("Mean BOS weight off the trigger: at most {:.3g} ({}); on every instance at most {} "
+                     "(certified). The largest single weight off BOS there is {}.",
+                     most->sink_mean, named(*most),
+                     std::isfinite(sink) ? up(numeric::exact(sink)) : "(not certified)", shown(checked.leak)),
+         "evidence: of weights off BOS nothing is certified in stacks"});
   }
   std::string steps = "Weights were read, not trained";
   if (model.training) {
@@ -237,7 +240,8 @@ ReportPage page_of(const Reproduction& reproduction, const std::vector<theory::C
           "without "
           "residual, and does not cover them: two heads can cancel each other (boundary row B1), and so can "
           "two residual "
-          "layers (B5), without any sink. What is seen here is evidence, not an instance of the theorem.");
+          "layers (B5), without any sink. What stands here is about these weights, not an instance of the "
+          "theorem.");
       for (const ModelShown* model : models) {
         section.figures.push_back(
             {.title = title_of(model->settings),
