@@ -90,8 +90,8 @@ TEST_CASE("relaxed maxima on parts are never below what a vertex of the part att
     Part part(d);
     for (int& sign : part) sign = static_cast<int>(random() % 3) - 1;
     for (const int base : {1, n - 1}) {
-      for (const auto& [plus, minus] :
-           {std::pair(n - 1, 0), std::pair(1, 0), std::pair(0, n - 1), std::pair(1, 1)}) {
+      for (const auto& keys : {std::pair(n - 1, 0), std::pair(1, 0), std::pair(0, n - 1), std::pair(1, 1)}) {
+        const int plus = keys.first, minus = keys.second;
         double attained = -HUGE_VAL;
         for_each_vertex(part, [&](const Vector<double>& c) {
           attained = std::max(attained, value_at(head, base, plus, minus, c));
