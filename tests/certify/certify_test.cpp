@@ -30,6 +30,8 @@ attention::Weights with_entry(double value, int which) {
 
 TEST_CASE("NaN, infinities and overflow: undecided or vacuous, never an error, and quickly") {
   const task::Parameters parameters(16, 13);
+  // Sanitizers, under which the scale is small, are slow.
+  const double room = 1 / std::min(support::scale(), 1.0);
   for (const auto normaliser : {Normaliser::softmax, Normaliser::relu}) {
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
       for (int which = 0; which < 4; ++which) {
@@ -37,7 +39,7 @@ TEST_CASE("NaN, infinities and overflow: undecided or vacuous, never an error, a
         CHECK(seconds([&] {
                 certificate = certify::certify_head(with_entry(bad, which), normaliser, parameters,
                                                     {.effort = Effort::tight});
-              }) < 1);
+              }) < room);
         CHECK(certificate.leak.is_undecided());
         CHECK(certificate.loss.is_undecided());
         CHECK(certificate.leak.lower == 0);
@@ -47,12 +49,12 @@ TEST_CASE("NaN, infinities and overflow: undecided or vacuous, never an error, a
   }
   // 1e30 and 1e200 are numbers; products near 1e400 are not enclosed. 5e-324 is a number like any other.
   for (const double extreme : {1e30, 1e200, 1e308, 5e-324}) {
-    for (int which = 0; which < 4; ++which) {
+    for (int which = 0; which < (room > 1 ? 1 : 4); ++which) {
       certify::Certificate certificate;
       CHECK(seconds([&] {
               certificate = certify::certify_head(with_entry(extreme, which), Normaliser::softmax, parameters,
                                                   {.effort = Effort::fast});
-            }) < 10);
+            }) < 10 * room);
       CHECK(certificate.leak.upper >= certificate.leak.lower);
       CHECK(certificate.loss.upper >= certificate.loss.lower);
     }
