@@ -11,10 +11,7 @@ namespace sinkproof::app {
 
 using measure::Measurement;
 using measure::Metric;
-using measure::Range;
 using measure::Tally;
-using measure::Value;
-using numeric::Rational;
 
 namespace {
 

@@ -170,10 +170,14 @@ std::string counted(const std::vector<theory::Claim>& claims) {
   return fmt::format("{} proved, {} disproved, {} undecided\n", counts[0], counts[1], counts[2]);
 }
 
-void write_file(const std::string& out, const std::string& name, const std::string& content) {
+void make_folder(const std::filesystem::path& out) {
   std::error_code error;
   std::filesystem::create_directories(out, error);
-  if (error) throw InputError("--out " + out + ": cannot make this folder: " + error.message());
+  if (error) throw InputError("--out " + out.string() + ": cannot make this folder: " + error.message());
+}
+
+void write_file(const std::string& out, const std::string& name, const std::string& content) {
+  make_folder(out);
   formats::write_atomically(std::filesystem::path(out) / name, content);
 }
 

@@ -52,6 +52,9 @@ std::string printable(const std::string& text);
 /// returns the exit code.
 int deliver(const Report& report, const std::string& text, const CommonFlags& flags);
 
+/// Makes the folder that --out names; InputError where it cannot.
+void make_folder(const std::filesystem::path& out);
+
 /// Writes `content` to OUT/name, making the folder; InputError where it cannot.
 void write_file(const std::string& out, const std::string& name, const std::string& content);
 

@@ -1,18 +1,16 @@
 #include "app/reproduction.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "app/report.hpp"
 #include "certify/relu.hpp"
+#include "certify/vertices.hpp"
 #include "errors.hpp"
 #include "task/sampler.hpp"
 
@@ -28,12 +26,6 @@ const Rational sink_wanted(99, 100), off_trigger_wanted(1, 100), loss_wanted(1, 
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Bound bound_of(const certify::Supremum& supremum) {
-  Bound bound{.attained = numeric::exact(supremum.lower)};
-  if (!supremum.is_undecided()) bound.certified = numeric::exact(supremum.upper);
-  return bound;
 }
 
 // --- training
@@ -86,27 +78,13 @@ std::vector<Trained> train_all(const std::vector<train::Settings>& models, const
   });
   const auto workers = std::min<std::size_t>(static_cast<std::size_t>(request.threads), models.size());
   const int threads_each = std::max(1, request.threads / static_cast<int>(workers));
-  std::atomic<std::size_t> next = 0;
   std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (std::size_t i = next++; i < order.size(); i = next++) {
-        train::Run run(models[order[i]], {.threads = threads_each});
-        Training training = trained(run, request, progress, mutex);
-        results[order[i]] = {std::move(training), run.weights()};
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t i = 1; i < workers; ++i) pool.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  certify::for_each_block(order.size(), static_cast<int>(workers), [&](std::uint64_t i, int) {
+    train::Run run(models[order[i]], {.threads = threads_each});
+    Training training = trained(run, request, progress, mutex);
+    results[order[i]] = {std::move(training), run.weights()};
+    return true;
+  });
   return results;
 }
 

@@ -8,18 +8,18 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "app/report.hpp"
 #include "certify/attack.hpp"
 #include "certify/certify.hpp"
 #include "certify/stack_attack.hpp"
+#include "certify/vertices.hpp"
 #include "errors.hpp"
 #include "formats/file.hpp"
 #include "formats/weights_file.hpp"
@@ -169,12 +169,6 @@ class RunFiles {
   long last_step_ = -1;
 };
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw InputError("--out " + folder.string() + ": cannot make this folder: " + error.message());
-}
-
 // ---- The worst case, for the stop rule.
 
 double worst_case(const Settings& settings, const Weights& weights, int threads) {
@@ -192,7 +186,7 @@ double worst_case(const Settings& settings, const Weights& weights, int threads)
   constexpr int restarts = 4;
   return certify::attack_stack(attention::model_from<double>(weights, settings.normaliser),
                                attention::model_from<Interval>(weights, settings.normaliser), parameters, 1,
-                               restarts, threads, Clock::now() + std::chrono::hours(24))
+                               restarts, threads, certify::Deadline(1e9))
       .loss.value.upper();
 }
 
@@ -201,6 +195,11 @@ double worst_case(const Settings& settings, const Weights& weights, int threads)
 class Progress {
  public:
   Progress(bool shown, std::size_t runs) : shown_(shown), runs_(runs) {}
+  ~Progress() {
+    if (shown_) std::fputs("\r\x1b[K", stderr);
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
   void report(const std::string& name, const Settings& settings, const LogRecord& record) {
     if (!shown_) return;
@@ -224,9 +223,6 @@ class Progress {
   void finish_one() {
     const std::lock_guard lock(mutex_);
     ++finished_;
-  }
-  void clear() {
-    if (shown_) std::fputs("\r\x1b[K", stderr);
   }
 
  private:
@@ -278,10 +274,10 @@ std::vector<FinishedRun> carry_out(const std::vector<PlannedRun>& plan, const Ru
   // a checkpoint to resume from.
   for (const PlannedRun& planned : plan) {
     if (planned.resumed) {
-      Run run = Run::resume(planned.folder / "checkpoint.npz");
+      train::Run run = train::Run::resume(planned.folder / "checkpoint.npz");
       if (planned.steps >= 0) run.extend(planned.steps);
     } else {
-      const Run run(planned.settings);
+      const train::Run run(planned.settings);
       if (planned.folder.empty()) continue;
       make_folder(planned.folder);
       run.save(planned.folder / "checkpoint.npz");
@@ -291,30 +287,19 @@ std::vector<FinishedRun> carry_out(const std::vector<PlannedRun>& plan, const Ru
   const SignalsCaught caught;
   Progress progress(options.progress, plan.size());
   std::vector<FinishedRun> finished(plan.size());
-  std::atomic<std::size_t> next = 0;
-  std::atomic<bool> failed = false;
-  std::mutex mutex;
-  std::exception_ptr error;
+  std::atomic<bool> failed = false;  // of one run: the others stop, each with a checkpoint
   const int at_once =
       static_cast<int>(std::min(plan.size(), static_cast<std::size_t>(std::max(options.threads, 1))));
   const int threads_each = std::max(1, options.threads / std::max(at_once, 1));
-  const auto work = [&] {
-    for (std::size_t k = next++; k < plan.size(); k = next++) {
-      try {
-        finished[k] = carry_out_one(plan[k], threads_each, failed, progress);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!error) error = std::current_exception();
-        failed = true;
-      }
+  certify::for_each_block(plan.size(), at_once, [&](std::uint64_t k, int) {
+    try {
+      finished[k] = carry_out_one(plan[k], threads_each, failed, progress);
+    } catch (...) {
+      failed = true;
+      throw;
     }
-  };
-  std::vector<std::thread> others;
-  for (int t = 1; t < at_once; ++t) others.emplace_back(work);
-  work();
-  for (std::thread& other : others) other.join();
-  progress.clear();
-  if (error) std::rethrow_exception(error);
+    return true;
+  });
   return finished;
 }
 

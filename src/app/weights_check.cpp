@@ -20,13 +20,6 @@ using numeric::Verdict;
 
 constexpr int longest_sampled = 256;
 
-Bound bound_of(const certify::Supremum& supremum, const certify::Witness& witness) {
-  Bound bound{.attained = numeric::exact(supremum.lower)};
-  if (!supremum.is_undecided()) bound.certified = numeric::exact(supremum.upper);
-  bound.witness = witness;
-  return bound;
-}
-
 certify::Witness as_witness(const certify::StackWitness& found) {
   return {found.instance, found.position, found.coordinate, found.value};
 }
@@ -165,6 +158,12 @@ Verdict at_most(const Bound& bound, const Rational& limit) {
 
 }  // namespace
 
+Bound bound_of(const certify::Supremum& supremum) {
+  Bound bound{.attained = numeric::exact(supremum.lower)};
+  if (!supremum.is_undecided()) bound.certified = numeric::exact(supremum.upper);
+  return bound;
+}
+
 theory::Quantity Bound::quantity(std::string name) const {
   if (certified) return {std::move(name), theory::Between{attained, *certified}};
   return {std::move(name), theory::AtLeast{attained}};
@@ -237,8 +236,10 @@ WeightsChecked check_weights(const WeightsRequest& request) {
                       !checked.weights.residual;
   if (single) {
     checked.certificate = certify::certify_head(checked.weights, normaliser, parameters, request.certify);
-    checked.leak = bound_of(checked.certificate->leak, checked.certificate->leak_witness);
-    checked.loss = bound_of(checked.certificate->loss, checked.certificate->loss_witness);
+    checked.leak = bound_of(checked.certificate->leak);
+    checked.leak.witness = checked.certificate->leak_witness;
+    checked.loss = bound_of(checked.certificate->loss);
+    checked.loss.witness = checked.certificate->loss_witness;
   } else {
     certify_the_stack(checked, normaliser, request);
   }

@@ -35,6 +35,8 @@ struct Bound {
 
   theory::Quantity quantity(std::string name) const;
 };
+/// Without its witness.
+Bound bound_of(const certify::Supremum& supremum);
 
 /// What Theorem 1 and Corollary 5 say of this head, from its certified Lambda; beside what the head does.
 struct TheoremCheck {

@@ -1,8 +1,8 @@
 #include "certify/sample.hpp"
 
 #include <algorithm>
-#include <thread>
 
+#include "certify/vertices.hpp"
 #include "numeric/enclosure.hpp"
 #include "task/sampler.hpp"
 
@@ -130,16 +130,12 @@ SampleReport evaluate(const attention::Model<Interval>& model, const task::Param
   const std::size_t workers = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), 1,
                                                       std::max<std::size_t>(instances.size(), 1));
   std::vector<Collector> collectors(workers);
-  const auto work = [&](std::size_t worker) {
+  for_each_block(workers, static_cast<int>(workers), [&](std::uint64_t worker, int) {
     const std::size_t begin = instances.size() * worker / workers;
     const std::size_t end = instances.size() * (worker + 1) / workers;
     for (std::size_t k = begin; k < end; ++k) collectors[worker].see(model, parameters, instances[k], k);
-  };
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t worker = 1; worker < workers; ++worker) pool.emplace_back(work, worker);
-    work(0);
-  }
+    return true;
+  });
   Collector all;
   for (const Collector& collector : collectors) all.absorb(collector);
   return all.report();

@@ -1,12 +1,10 @@
 #include "certify/stack.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 
 #include "certify/affine_layer.hpp"
+#include "certify/vertices.hpp"
 #include "errors.hpp"
 
 namespace sinkproof::certify {
@@ -68,33 +66,26 @@ struct DomainBounds {
 
 /// Over all trigger positions: interval arithmetic, and its intersection with affine forms.
 DomainBounds bound_domain(const Model& model, const task::Parameters& parameters, int threads,
-                          StackDeadline deadline) {
+                          const Deadline& deadline) {
   DomainBounds result;
   std::vector<StackBounds> interval, best;
   for (int trigger = 3; trigger <= parameters.length(); ++trigger) {
-    const bool late = std::chrono::steady_clock::now() >= deadline;
+    const bool late = deadline.passed();
     interval.push_back(late ? trivial_bounds(model) : interval_bounds(model, parameters, trigger));
     interval.back().complete = !late;
     best.push_back(interval.back());
   }
   const bool fits = affine_fits(model, parameters, threads);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t k = next++; k < best.size(); k = next++) {
-      best[k].complete = best[k].complete && fits;
-      if (!fits) continue;
-      const StackBounds affine = affine_bounds(model, parameters, static_cast<int>(k) + 3, deadline);
-      for (std::size_t h = 0; h < affine.sink_weight.size(); ++h)
-        best[k].sink_weight[h] = intersection(best[k].sink_weight[h], affine.sink_weight[h]);
-      best[k].loss = std::min(best[k].loss, affine.loss);
-      best[k].complete = best[k].complete && affine.complete;
-    }
-  };
-  {
-    std::vector<std::jthread> pool;
-    for (int worker = 1; worker < threads; ++worker) pool.emplace_back(work);
-    work();
-  }
+  for_each_block(best.size(), threads, [&](std::uint64_t k, int) {
+    best[k].complete = best[k].complete && fits;
+    if (!fits) return true;
+    const StackBounds affine = affine_bounds(model, parameters, static_cast<int>(k) + 3, deadline);
+    for (std::size_t h = 0; h < affine.sink_weight.size(); ++h)
+      best[k].sink_weight[h] = intersection(best[k].sink_weight[h], affine.sink_weight[h]);
+    best[k].loss = std::min(best[k].loss, affine.loss);
+    best[k].complete = best[k].complete && affine.complete;
+    return true;
+  });
   bool first = true;
   for (const StackBounds& bounds : interval) take(result.interval, first, bounds);
   first = true;
@@ -136,12 +127,9 @@ StackCertificate certify_stack(const attention::Weights& weights, attention::Nor
     throw InputError("the weights have model dimension " + std::to_string(weights.dimension) +
                      ", not d + 3 = " + std::to_string(parameters.dimension()) +
                      ": give the matching --content");
-  const auto start = std::chrono::steady_clock::now();
-  const auto after = [&](double seconds) {
-    if (!(seconds < 1e9)) return StackDeadline::max();
-    return start +
-           std::chrono::duration_cast<StackDeadline::duration>(std::chrono::duration<double>(seconds));
-  };
+  // A time limit is shared, so that neither side goes empty-handed.
+  const Deadline deadline(options.time_limit);
+  const Deadline of_bounds(options.time_limit * 0.6);
   const Model model = attention::model_from<Interval>(weights, normaliser);
   const bool moderate = is_moderate(model) && forward_fits(model, parameters.length());
   const bool softmax = normaliser == attention::Normaliser::softmax;
@@ -150,14 +138,13 @@ StackCertificate certify_stack(const attention::Weights& weights, attention::Nor
   bounds.best.complete = false;
   StackWitnesses witnesses;
   if (moderate) {
-    // A time limit is shared, so that neither side goes empty-handed.
-    bounds = bound_domain(model, parameters, options.threads, after(options.time_limit * 0.6));
+    bounds = bound_domain(model, parameters, options.threads, of_bounds);
     witnesses = attack_stack(attention::model_from<double>(weights, normaliser), model, parameters,
-                             options.seed, options.restarts, options.threads, after(options.time_limit));
+                             options.seed, options.restarts, options.threads, deadline);
   }
 
   StackCertificate certificate;
-  certificate.complete = bounds.best.complete && std::chrono::steady_clock::now() < after(options.time_limit);
+  certificate.complete = bounds.best.complete && !deadline.passed();
   const auto attained = [](const StackWitness& witness, double otherwise, bool upper) {
     if (witness.value.is_undecided()) return otherwise;
     return upper ? witness.value.upper() : witness.value.lower();

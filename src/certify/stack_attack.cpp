@@ -1,11 +1,10 @@
 #include "certify/stack_attack.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <random>
-#include <thread>
 
 #include "attention/forward.hpp"
+#include "certify/vertices.hpp"
 #include "task/sampler.hpp"
 
 namespace sinkproof::certify {
@@ -71,12 +70,12 @@ class Ascent {
   }
 
   /// Flips signs, in random order, while that raises the goal; then tries the other trigger positions.
-  Place climb(task::Instance<double>& instance, std::mt19937_64& bits, StackDeadline deadline) const {
+  Place climb(task::Instance<double>& instance, std::mt19937_64& bits, const Deadline& deadline) const {
     Place best = evaluate(instance);
     const auto d = static_cast<std::uint64_t>(parameters_.content());
     for (int sweep = 0; sweep < sweeps; ++sweep) {
       const double before = best.value;
-      if (std::chrono::steady_clock::now() >= deadline) return best;
+      if (deadline.passed()) return best;
       std::vector<std::uint64_t> order(d * static_cast<std::uint64_t>(parameters_.length() - 1));
       for (std::size_t k = 0; k < order.size(); ++k) {
         const std::size_t other = bits() % (k + 1);
@@ -135,7 +134,7 @@ StackWitness proved(const Goal& goal, const attention::Model<Interval>& model,
 
 StackWitnesses attack_stack(const attention::Model<double>& model, const attention::Model<Interval>& enclosed,
                             const task::Parameters& parameters, std::uint64_t seed, int restarts, int threads,
-                            StackDeadline deadline) {
+                            const Deadline& deadline) {
   std::vector<Goal> goals{{.loss = true}};
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer)
     for (std::size_t head = 0; head < model.layers[layer].heads.size(); ++head)
@@ -146,7 +145,7 @@ StackWitnesses attack_stack(const attention::Model<double>& model, const attenti
   std::vector<task::Instance<double>> sample;
   std::vector<std::vector<Place>> seen(goals.size());
   for (int k = 0; k < sample_size; ++k) {
-    if (k > 0 && std::chrono::steady_clock::now() >= deadline) break;
+    if (k > 0 && deadline.passed()) break;
     sample.push_back(sampler.vertex());
     const auto trace = attention::forward(model, task::tokens(parameters, sample.back()));
     const Matrix<double> wanted = target(model, parameters, sample.back());
@@ -155,35 +154,28 @@ StackWitnesses attack_stack(const attention::Model<double>& model, const attenti
   }
 
   std::vector<StackWitness> found(goals.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t g = next++; g < goals.size(); g = next++) {
-      std::mt19937_64 bits(seed + 0x9e3779b97f4a7c15 * (g + 1));
-      const Ascent ascent(goals[g], model, parameters);
-      std::vector<std::size_t> order(sample.size());
-      for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return seen[g][a].value > seen[g][b].value; });
-      task::Instance<double> best_instance = sample[order[0]];
-      Place best = seen[g][order[0]];
-      // The error has more local maxima than the weights: it gets more starts.
-      const auto starts = static_cast<std::size_t>(goals[g].loss ? 4 * restarts : restarts);
-      for (std::size_t k = 0; k < std::min(order.size(), starts); ++k) {
-        task::Instance<double> instance = sample[order[k]];
-        const Place place = ascent.climb(instance, bits, deadline);
-        if (place.value > best.value) {
-          best = place;
-          best_instance = instance;
-        }
+  for_each_block(goals.size(), threads, [&](std::uint64_t g, int) {
+    std::mt19937_64 bits(seed + 0x9e3779b97f4a7c15 * (g + 1));
+    const Ascent ascent(goals[g], model, parameters);
+    std::vector<std::size_t> order(sample.size());
+    for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return seen[g][a].value > seen[g][b].value; });
+    task::Instance<double> best_instance = sample[order[0]];
+    Place best = seen[g][order[0]];
+    // The error has more local maxima than the weights: it gets more starts.
+    const auto starts = static_cast<std::size_t>(goals[g].loss ? 4 * restarts : restarts);
+    for (std::size_t k = 0; k < std::min(order.size(), starts); ++k) {
+      task::Instance<double> instance = sample[order[k]];
+      const Place place = ascent.climb(instance, bits, deadline);
+      if (place.value > best.value) {
+        best = place;
+        best_instance = instance;
       }
-      found[g] = proved(goals[g], enclosed, parameters, best_instance, best);
     }
-  };
-  {
-    std::vector<std::jthread> pool;
-    for (int worker = 1; worker < threads; ++worker) pool.emplace_back(work);
-    work();
-  }
+    found[g] = proved(goals[g], enclosed, parameters, best_instance, best);
+    return true;
+  });
 
   StackWitnesses witnesses;
   for (std::size_t g = 0; g < goals.size(); ++g) {

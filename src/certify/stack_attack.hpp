@@ -29,6 +29,6 @@ struct StackWitnesses {
 StackWitnesses attack_stack(const attention::Model<double>& model,
                             const attention::Model<numeric::Interval>& enclosed,
                             const task::Parameters& parameters, std::uint64_t seed, int restarts, int threads,
-                            StackDeadline deadline);
+                            const Deadline& deadline);
 
 }  // namespace sinkproof::certify

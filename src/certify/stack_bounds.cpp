@@ -98,7 +98,7 @@ StackBounds interval_bounds(const Model& model, const task::Parameters& paramete
 }
 
 StackBounds affine_bounds(const Model& model, const task::Parameters& parameters, int trigger,
-                          StackDeadline deadline) {
+                          const Deadline& deadline) {
   StackBounds bounds = trivial_bounds(model);
   bounds.complete = false;
   const AffineStream tokens = token_forms(parameters, trigger);
@@ -106,7 +106,7 @@ StackBounds affine_bounds(const Model& model, const task::Parameters& parameters
   Matrix<Interval> ranges = task::tokens(parameters, box(parameters, trigger));
   std::size_t head = 0;
   for (std::size_t l = 0; l < model.layers.size(); ++l) {
-    if (std::chrono::steady_clock::now() >= deadline) return bounds;
+    if (deadline.passed()) return bounds;
     const Model layer{.layers = {model.layers[l]}, .residual = model.residual};
     attention::Trace<Interval> trace = attention::forward(layer, ranges);
     AffineStream output = affine_layer(model.layers[l], model.residual, stream, trace.attention[0]);

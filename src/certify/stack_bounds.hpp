@@ -1,16 +1,14 @@
 #pragma once
 
-#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "attention/model.hpp"
+#include "certify/supremum.hpp"
 #include "task/instance.hpp"
 
 /// Certified bounds of a stack over every content, for one trigger position.
 namespace sinkproof::certify {
-
-using StackDeadline = std::chrono::steady_clock::time_point;
 
 struct StackBounds {
   /// Encloses a_i1 at every non-trigger position i >= 2, for each head, layer by layer; undecided where
@@ -32,6 +30,6 @@ StackBounds interval_bounds(const attention::Model<numeric::Interval>& model,
 /// Affine forms with a symbol for each content coordinate of each token, intersected layer by layer with
 /// interval arithmetic. Stops between layers once the deadline has passed; what it has until then is sound.
 StackBounds affine_bounds(const attention::Model<numeric::Interval>& model,
-                          const task::Parameters& parameters, int trigger, StackDeadline deadline);
+                          const task::Parameters& parameters, int trigger, const Deadline& deadline);
 
 }  // namespace sinkproof::certify

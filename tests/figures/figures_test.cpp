@@ -6,18 +6,10 @@
 
 #include "figures/heatmap.hpp"
 #include "figures/map_page.hpp"
+#include "support.hpp"
 
 using namespace sinkproof::figures;
-
-namespace {
-
-int occurrences(const std::string& text, const std::string& word) {
-  int count = 0;
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
-}  // namespace
+using support::occurrences;
 
 TEST_CASE("a sink of one column and a hole of one weight survive down-sampling") {
   constexpr int length = 100, block = 7;

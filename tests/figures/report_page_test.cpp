@@ -7,15 +7,12 @@
 
 #include <doctest/doctest.h>
 
+#include "support.hpp"
+
 using namespace sinkproof::figures;
+using support::occurrences;
 
 namespace {
-
-int occurrences(const std::string& text, const std::string& word) {
-  int count = 0;
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
 
 ReportPanel panel_of(ReportPage& page, const Map& map, int layer, int head, const std::string& title) {
   const MapPanel panel{
