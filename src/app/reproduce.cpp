@@ -186,13 +186,17 @@ int reproduce_verb(const ReproduceFlags& flags) {
     throw InputError("--from-weights " + flags.from_weights +
                      ": is no folder: name one with softmax_1h1d.npz ...");
   }
-  // Before anything is trained: can the folders be written?
-  for (const char* folder : {"figures", "weights"}) {
-    if (std::string_view(folder) == "weights" && !flags.from_weights.empty()) continue;
-    const std::string path = (fs::path(out) / folder).string();
-    write_file(path, ".sinkproof", "");
-    fs::remove(fs::path(path) / ".sinkproof");
+  // Before anything is trained: can the folders be written? Where weights are refused, none is left behind.
+  const fs::path figures = fs::path(out) / "figures", weights = fs::path(out) / "weights";
+  const bool new_out = !fs::exists(out), new_figures = !fs::exists(figures);
+  std::vector<fs::path> folders{figures};
+  if (flags.from_weights.empty()) folders.push_back(weights);
+  for (const fs::path& folder : folders) {
+    write_file(folder.string(), ".sinkproof", "");
+    fs::remove(folder / ".sinkproof");
   }
+  if (!flags.from_weights.empty() && new_figures) fs::remove(figures);
+  if (!flags.from_weights.empty() && new_out) fs::remove(out);
   const bool terminal = !flags.common.quiet && isatty(STDERR_FILENO) != 0;
   const Reproduction reproduction = reproduce(
       {.out = out,
